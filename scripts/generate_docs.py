@@ -234,8 +234,8 @@ def code_of_option(name: str, schema: Schema, request: type[Arguments]) -> str:
     if flag is None:
         return ""
     if schema["type"] != "boolean":
-        return code(flag.say(name.upper()) or "")
-    said = {json.dumps(value): flag.say(value) for value in (True, False)}
+        return code(flag.option(name.upper()) or "")
+    said = {json.dumps(value): flag.option(value) for value in (True, False)}
     return ", ".join(f"{value}: {code(token)}" for value, token in said.items() if token is not None)
 
 

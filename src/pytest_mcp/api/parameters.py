@@ -42,7 +42,7 @@ _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,17})")
 class Flag:
     """How a field's value is passed to pytest, as one token of its command line."""
 
-    say: Callable[[Any], str | None]
+    option: Callable[[Any], str | None]
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ MOST_UNKNOWN = 2
 # How often seeds are tried again before they are said to decide: chance alone does that in 1 of 64 cases.
 REPETITIONS = 3
 
-Say = Callable[[str], None]
+OnStep = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class Alone:
         return next(seeds for seeds, each in made if (each.failed if failed else each.passed))
 
 
-async def repeat(runner: Runner, node_id: str, runs: int, say: Say, *, stops_early: bool = True) -> Alone:
+async def repeat(runner: Runner, node_id: str, runs: int, on_step: OnStep, *, stops_early: bool = True) -> Alone:
     """Stops once it has both passed and failed, unless the caller wants all runs; for the rate."""
     alone = Alone((), (), runs)
     until = anyio.current_time() + SHARE * runner.deadline.left
@@ -104,7 +104,7 @@ async def repeat(runner: Runner, node_id: str, runs: int, say: Say, *, stops_ear
         except OutOfTime:
             break
         alone = Alone((*alone.outcomes, seen), (*alone.seeds, Seeds(chosen.hash, seen.random_seed)), runs)
-        say(f"alone {number}/{runs}: {pattern(alone.outcomes)}")
+        on_step(f"alone {number}/{runs}: {pattern(alone.outcomes)}")
     return alone
 
 
@@ -119,14 +119,14 @@ def hash_seeds(runner: Runner, number: int) -> list[Seeds]:
     return [Seeds(seed) for seed in SystemRandom().sample(range(1, MOST_SEED + 1), number)]
 
 
-async def reproduce(runner: Runner, node_id: str, alone: Alone, say: Say) -> Reproduction | None:
+async def reproduce(runner: Runner, node_id: str, alone: Alone, on_step: OnStep) -> Reproduction | None:
     """Whether the seeds decide: they do if each outcome repeats with its own seeds. None if nothing can be compared."""
     if not any(each.passed for each in alone.outcomes):
         return None
     failing, passing = alone.first(failed=True), alone.first(failed=False)
     if not str(failing):
         return None
-    say(f"with {failing} again")
+    on_step(f"with {failing} again")
     times = f"{REPETITIONS + 1} of {REPETITIONS + 1}"
     try:
         if not await _repeats(runner, node_id, failing, failed=True):

@@ -183,15 +183,15 @@ def _of_passes(findings: Findings) -> Judgement:
 
 
 def evidence(findings: Findings) -> list[str]:
-    found = [_of_alone(findings)] if findings.alone.outcomes else []
-    found += _of_causes(findings.failed)
-    found += [f"stuck in: {' > '.join(each.stack[-MOST_FRAMES:])}" for each in findings.hung[-1:] if each.stack]
-    found += [] if findings.alone.reproduction is None else [findings.alone.reproduction.words]
-    found += [] if findings.order is None else findings.order.evidence
-    found += [] if findings.base is None else _of_bases(findings, findings.base)
+    lines = [_of_alone(findings)] if findings.alone.outcomes else []
+    lines += _of_causes(findings.failed)
+    lines += [f"stuck in: {' > '.join(each.stack[-MOST_FRAMES:])}" for each in findings.hung[-1:] if each.stack]
+    lines += [] if findings.alone.reproduction is None else [findings.alone.reproduction.words]
+    lines += [] if findings.order is None else findings.order.evidence
+    lines += [] if findings.base is None else _of_bases(findings, findings.base)
     if findings.suspects is not None and findings.suspects.problem is not None:
-        found.append(f"suspects: {findings.suspects.problem}")
-    return [*found, *findings.past]
+        lines.append(f"suspects: {findings.suspects.problem}")
+    return [*lines, *findings.past]
 
 
 def _of_alone(findings: Findings) -> str:
@@ -218,10 +218,10 @@ def _of_causes(failed: Sequence[Outcome]) -> list[str]:
 
 
 def _of_bases(findings: Findings, base: AtBase) -> list[str]:
-    found = [f"at {each.name}: {_of_base(findings, each)}" for each in base.tried or (base,)]
+    lines = [f"at {each.name}: {_of_base(findings, each)}" for each in base.tried or (base,)]
     if base.same_as is not None:
-        found.insert(0, f"the code that it runs is the same at {base.same_as}: earlier commits were tried")
-    return found
+        lines.insert(0, f"the code that it runs is the same at {base.same_as}: earlier commits were tried")
+    return lines
 
 
 def _of_base(findings: Findings, base: AtBase) -> str:
@@ -237,22 +237,22 @@ def _of_base(findings: Findings, base: AtBase) -> str:
 
 
 def _notices(findings: Findings, polluter: Polluter | None) -> list[str]:
-    found = []
+    notices = []
     if polluter is not None and findings.order is not None and not findings.order.can_be_shown:
         why = "plugins or addopts of the project change the order"
         if any(each.random_seed is not None for each in findings.alone.outcomes):
             why = "pytest-randomly shuffles the tests (`python -m pytest -p no:randomly` does not)"
-        found.append(f"execute_tests with polluter.rerun does not show the effect: {why}.")
+        notices.append(f"execute_tests with polluter.rerun does not show the effect: {why}.")
     if findings.alone.reproduction is not None and (seeds := findings.alone.reproduction.seeds) is not None:
         command = in_line(seeds.command(findings.node_id))
-        found.append(f"execute_tests cannot set a seed; `{command}` shows the failure.")
+        notices.append(f"execute_tests cannot set a seed; `{command}` shows the failure.")
     if elsewhere := next((each.elsewhere for each in findings.alone.outcomes if each.elsewhere), None):
-        found.append(f"The tests imported {elsewhere}: this may not be the code of the project.")
+        notices.append(f"The tests imported {elsewhere}: this may not be the code of the project.")
     if any(each.letter == "R" for each in findings.alone.outcomes):
-        found.append("A plugin of the project repeats failed tests, so some failures do not show.")
+        notices.append("A plugin of the project repeats failed tests, so some failures do not show.")
     if findings.is_cut_short:
-        found.append("The time was over before everything was tried; a larger timeout may show more.")
-    return found
+        notices.append("The time was over before everything was tried; a larger timeout may show more.")
+    return notices
 
 
 def _runs(number: int) -> str:

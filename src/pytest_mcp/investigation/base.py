@@ -19,7 +19,7 @@ from pytest_mcp.changed.differences import Base, Lines
 from pytest_mcp.changed.git_commands import CannotTell, ChangesRefused, Repository
 from pytest_mcp.changed.tree_copy import copy_of
 from pytest_mcp.config.model import Config
-from pytest_mcp.investigation.alone import Say, Seeds, run_once
+from pytest_mcp.investigation.alone import OnStep, Seeds, run_once
 from pytest_mcp.investigation.outcome import Outcome
 from pytest_mcp.investigation.runner import OutOfTime, Runner
 from pytest_mcp.process.background import in_thread
@@ -100,7 +100,7 @@ class BaseSearch:
     runner: Runner
     node_id: str
     found: FoundBase
-    say: Say
+    on_step: OnStep
 
     async def run(self, seeds: Sequence[Seeds], failed: Sequence[Outcome] = ()) -> AtBase:
         """One run for each of the seeds, until it fails. `failed` is what is compared with."""
@@ -136,7 +136,7 @@ class BaseSearch:
 
     async def _at(self, base: Base, repository: Repository, seeds: Sequence[Seeds]) -> AtBase:
         there = AtBase(_name(base), base=base)
-        self.say(f"copying the tree of {there.name}")
+        self.on_step(f"copying the tree of {there.name}")
         try:
             async with AsyncExitStack() as stack:
                 with anyio.fail_after(self.runner.deadline.left):
@@ -153,7 +153,7 @@ class BaseSearch:
             if not _has_file(self.runner.config.root, self.node_id):
                 # The runs before this one may have removed it.
                 return there if there.outcomes else replace(there, problem="its file is not there")
-            self.say(f"at {there.name} {number}/{len(seeds)}")
+            self.on_step(f"at {there.name} {number}/{len(seeds)}")
             try:
                 seen = await run_once(each.apply(self.runner), self.node_id)
             except OutOfTime:

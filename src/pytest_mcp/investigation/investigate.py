@@ -14,7 +14,7 @@ from pytest_mcp.api.errors import ExecutionFailed, Fault, InvalidParams
 from pytest_mcp.config.model import Config
 from pytest_mcp.environment.interpreters import Trial, try_interpreters
 from pytest_mcp.investigation import alone
-from pytest_mcp.investigation.alone import Alone, Say, Seeds
+from pytest_mcp.investigation.alone import Alone, OnStep, Seeds
 from pytest_mcp.investigation.answer import Findings
 from pytest_mcp.investigation.base import AtBase, BaseSearch, FoundBase, find_base
 from pytest_mcp.investigation.order import Order, OrderSearch, Suite, collect_suite
@@ -38,9 +38,9 @@ async def investigate(request: InvestigateFailure, project: Project) -> Findings
     seconds = request.timeout or config.default_timeout
     end, deadline = anyio.current_time() + seconds, deadline_of_runs(seconds)
     asked = request.node_id.node_id
-    say = _counting(project.on_progress)
+    on_step = _counting(project.on_progress)
     base = await find_base(config, request.base, deadline)
-    say("collecting")
+    on_step("collecting")
     trial: Trial[CollectTest] | None = None
     collect = CollectTest.model_validate({"node_id": asked}, context=config.bounds)
     with anyio.CancelScope(deadline=end):
@@ -51,7 +51,7 @@ async def investigate(request: InvestigateFailure, project: Project) -> Findings
     node_id = _the_one([item.id for item in ledger.items], asked)
     suite = suite_targets(collect.node_id.path, config.root, ledger.portrait, trial.chosen.python)
     runner = Runner(config, trial.chosen, deadline, end, suite)
-    case = Case(runner, node_id, base, say, is_shuffled=ledger.seeded is not None)
+    case = Case(runner, node_id, base, on_step, is_shuffled=ledger.seeded is not None)
     findings = await case.run(request.runs, stops_early="runs" not in request.model_fields_set)
     findings = replace(findings, notices=trial.run.doubts, environment=trial.run.environment)
     if config.history is not None:
@@ -92,16 +92,16 @@ async def _past(config: Config, node_id: str) -> list[str]:
     return await past_runs.evidence(config, node_id)
 
 
-def _counting(on_progress: OnProgress) -> Say:
+def _counting(on_progress: OnProgress) -> OnStep:
     """Report each step in words; the number of steps always increases."""
     number = 0
 
-    def say(words: str) -> None:
+    def on_step(words: str) -> None:
         nonlocal number
         number += 1
         on_progress(Steps(number, words))
 
-    return say
+    return on_step
 
 
 @dataclass(frozen=True)
@@ -111,12 +111,12 @@ class Case:
     runner: Runner
     node_id: str
     base: FoundBase
-    say: Say
+    on_step: OnStep
     # Whether a plugin gives the tests another order each time.
     is_shuffled: bool
 
     async def run(self, runs: int, *, stops_early: bool) -> Findings:
-        seen = await alone.repeat(self.runner, self.node_id, runs, self.say, stops_early=stops_early)
+        seen = await alone.repeat(self.runner, self.node_id, runs, self.on_step, stops_early=stops_early)
         findings = Findings(self.node_id, seen)
         if seen.is_mixed:
             findings = await self._flaky(findings)
@@ -129,7 +129,7 @@ class Case:
         return replace(findings, is_cut_short=self.runner.deadline.left < LEAST_SECONDS)
 
     async def _flaky(self, findings: Findings) -> Findings:
-        known = await alone.reproduce(self.runner, self.node_id, findings.alone, self.say)
+        known = await alone.reproduce(self.runner, self.node_id, findings.alone, self.on_step)
         seen = replace(findings.alone, reproduction=known)
         others = alone.hash_seeds(self.runner, seen.wanted - 1)
         return replace(findings, alone=seen, base=await self._at_base([seen.first(failed=True), *others]))
@@ -147,7 +147,7 @@ class Case:
         if findings.order is not None and findings.order.is_different:
             return findings
         base = replace(self.base, base=findings.base.base) if findings.base and findings.base.base else self.base
-        self.say("looking for suspects")
+        self.on_step("looking for suspects")
         try:
             suspects = await find_suspects(
                 runner, self.node_id, failing, everything=suite is not None, since_base=base.lines_changed
@@ -161,11 +161,11 @@ class Case:
         return replace(findings, order=await self._order(runner, await self._suite(runner), "fails_after", None))
 
     async def _at_base(self, seeds: list[Seeds], failed: Sequence[Outcome] = ()) -> AtBase:
-        return await BaseSearch(self.runner, self.node_id, self.base, self.say).run(seeds, failed)
+        return await BaseSearch(self.runner, self.node_id, self.base, self.on_step).run(seeds, failed)
 
     async def _suite(self, runner: Runner) -> Suite | None:
         """None if it could not be collected in time."""
-        self.say("collecting the suite")
+        self.on_step("collecting the suite")
         try:
             return await collect_suite(runner, is_shuffled=self.is_shuffled)
         except OutOfTime:
@@ -174,4 +174,4 @@ class Case:
     async def _order(self, runner: Runner, suite: Suite | None, effect: Effect, most: float | None) -> Order:
         if suite is None:
             return Order(("the suite's order: not tried, the time was over",), is_complete=False)
-        return await OrderSearch(runner, self.node_id, effect, self.say).run(suite, most_seconds=most)
+        return await OrderSearch(runner, self.node_id, effect, self.on_step).run(suite, most_seconds=most)

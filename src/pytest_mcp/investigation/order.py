@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
-from pytest_mcp.investigation.alone import Say, run_once
+from pytest_mcp.investigation.alone import OnStep, run_once
 from pytest_mcp.investigation.bisection import Search
 from pytest_mcp.investigation.outcome import Letter, Outcome, outcome_of
 from pytest_mcp.investigation.result import Effect, Polluter
@@ -80,10 +80,10 @@ class Suite:
         before = self.ids[:place] + (self.ids[place + 1 :] if self.is_shuffled else ())
         in_file = tuple(each for each in before if _file(each) == _file(node_id))
         files = tuple(dict.fromkeys(map(_file, self.ids)))
-        found = [Arrangement(f"after {self._number(in_file)} in its file", in_file)] if in_file else []
+        arrangements = [Arrangement(f"after {self._number(in_file)} in its file", in_file)] if in_file else []
         if len(before) > len(in_file) or len(files) > 1:
-            found.append(Arrangement(f"after {self._number(before)} in the suite", before, files))
-        return found
+            arrangements.append(Arrangement(f"after {self._number(before)} in the suite", before, files))
+        return arrangements
 
     def _number(self, tests: Sequence[str]) -> str:
         if not tests:
@@ -102,11 +102,11 @@ async def collect_suite(runner: Runner, *, is_shuffled: bool) -> Suite:
 
 
 class OrderSearch:
-    def __init__(self, runner: Runner, node_id: str, effect: Effect, say: Say) -> None:
+    def __init__(self, runner: Runner, node_id: str, effect: Effect, on_step: OnStep) -> None:
         self.runner = runner
         self.node_id = node_id
         self.effect: Effect = effect
-        self.say = say
+        self.on_step = on_step
         # What is still under suspicion while a smallest set is looked for.
         self.left: tuple[str, ...] = ()
         # How many tries of that had no outcome. They rule nothing out.
@@ -114,22 +114,22 @@ class OrderSearch:
 
     async def run(self, suite: Suite, *, most_seconds: float | None = None) -> Order:
         """`most_seconds` bounds each run of many tests, not the search that follows if it shows the effect."""
-        found = Order()
+        order = Order()
         for arrangement in suite.arrangements(self.node_id):
-            self.say(arrangement.place)
+            self.on_step(arrangement.place)
             runner = self.runner if most_seconds is None else self.runner.within(most_seconds)
             try:
                 seen = await self._after(arrangement.before, arrangement.files, runner)
             except OutOfTime:
-                late = found.and_then(f"{arrangement.place}: not tried, the time was over")
+                late = order.and_then(f"{arrangement.place}: not tried, the time was over")
                 return replace(late, is_complete=False)
-            found = found.and_then(f"{arrangement.place}: {self._in_words(seen)}")
+            order = order.and_then(f"{arrangement.place}: {self._in_words(seen)}")
             if self._has_effect(seen):
-                return await self._narrowed(replace(found, is_different=True, failure=seen.failure), arrangement)
-            found = replace(found, is_complete=found.is_complete and seen.is_known)
+                return await self._narrowed(replace(order, is_different=True, failure=seen.failure), arrangement)
+            order = replace(order, is_complete=order.is_complete and seen.is_known)
         if suite.unnamed:
-            return found.and_then(f"after {suite.unnamed} tests with names that a call cannot contain: not tried")
-        return found
+            return order.and_then(f"after {suite.unnamed} tests with names that a call cannot contain: not tried")
+        return order
 
     async def _after(
         self, before: Sequence[str], files: Sequence[str] | None = None, runner: Runner | None = None
@@ -150,22 +150,22 @@ class OrderSearch:
     def _has_effect(self, seen: Outcome) -> bool:
         return seen.failed if self.effect == "fails_after" else seen.passed
 
-    async def _narrowed(self, found: Order, arrangement: Arrangement) -> Order:
+    async def _narrowed(self, order: Order, arrangement: Arrangement) -> Order:
         self.left = arrangement.before or arrangement.files or ()
         total = len(self.left)
         try:
             smallest = await self._smallest(arrangement)
         except (OutOfTime, Unknown) as error:
-            unfinished = found.and_then(self._ruled_out(total, str(error)))
+            unfinished = order.and_then(self._ruled_out(total, str(error)))
             return replace(unfinished, left=self.left, is_complete=False)
         if self.unknown:
-            found = found.and_then(f"fewer tests may be enough: {self.unknown} smaller sets had no outcome")
-            found = replace(found, is_complete=False)
+            order = order.and_then(f"fewer tests may be enough: {self.unknown} smaller sets had no outcome")
+            order = replace(order, is_complete=False)
         polluter = Polluter(node_ids=[*smallest], effect=self.effect, rerun={"node_ids": [*smallest, self.node_id]})
         try:
-            return await self._confirmed(found, polluter)
+            return await self._confirmed(order, polluter)
         except (OutOfTime, Unknown) as error:
-            unconfirmed = found.and_then(f"the tests are not confirmed: {str(error) or 'no time'}")
+            unconfirmed = order.and_then(f"the tests are not confirmed: {str(error) or 'no time'}")
             return replace(unconfirmed, polluter=polluter, is_complete=False)
 
     async def _smallest(self, arrangement: Arrangement) -> tuple[str, ...]:
@@ -191,7 +191,7 @@ class OrderSearch:
 
         async def has_effect(chosen: Sequence[str]) -> bool | None:
             self.left = under(search.left)
-            self.say(f"bisecting {len(chosen)} of {len(things)} {what}")
+            self.on_step(f"bisecting {len(chosen)} of {len(things)} {what}")
             seen = await run(chosen)
             self.unknown += not seen.is_known
             if self.unknown > MOST_UNKNOWN:
@@ -210,27 +210,27 @@ class OrderSearch:
         between = f"{label(left[0])} to {label(left[-1])}"
         return f"{total - len(left)} of {total} ruled out{until}; left: {len(left)}, {between}"
 
-    async def _confirmed(self, found: Order, polluter: Polluter) -> Order:
+    async def _confirmed(self, order: Order, polluter: Polluter) -> Order:
         """In the form of a call if that shows it; and once more alone."""
-        self.say("confirming")
+        self.on_step("confirming")
         before = polluter.node_ids
         can_be_shown = await self._repeats(before, as_asked=True)
         if not can_be_shown and not await self._repeats(before, as_asked=False):
-            return replace(found.and_then("the same tests again: another outcome"), is_contradicted=True)
+            return replace(order.and_then("the same tests again: another outcome"), is_contradicted=True)
         if self._has_effect(await self._alone()):
-            return await self._changed_for_good(found)
+            return await self._changed_for_good(order)
         names = ", ".join(map(label, before[:2])) + (f" and {len(before) - 2} more" if len(before) > 2 else "")
         done = "failed" if self.effect == "fails_after" else "passed"
         again = f"{done} {CONFIRMATIONS} of {CONFIRMATIONS} times more after {names}, not alone"
-        return replace(found.and_then(again), polluter=polluter, can_be_shown=can_be_shown)
+        return replace(order.and_then(again), polluter=polluter, can_be_shown=can_be_shown)
 
-    async def _changed_for_good(self, found: Order) -> Order:
+    async def _changed_for_good(self, order: Order) -> Order:
         """Alone it has the other outcome now: by chance, or because something outlives the processes."""
         for _ in range(CONFIRMATIONS):
             if not self._has_effect(await self._alone()):
-                return replace(found.and_then("alone again: both outcomes"), is_contradicted=True)
+                return replace(order.and_then("alone again: both outcomes"), is_contradicted=True)
         done = "fails" if self.effect == "fails_after" else "passes"
-        return found.and_then(f"now {done} alone too: a test left something behind, such as a file or a database row")
+        return order.and_then(f"now {done} alone too: a test left something behind, such as a file or a database row")
 
     async def _repeats(self, before: Sequence[str], *, as_asked: bool) -> bool:
         for _ in range(CONFIRMATIONS):

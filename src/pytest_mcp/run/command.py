@@ -106,5 +106,5 @@ def _flags(request: Request, *, only_set: bool = False) -> list[str]:
         value = getattr(request, name)
         flag = next((mark for mark in field.metadata if isinstance(mark, Flag)), None)
         if flag is not None and value is not None and not (only_set and value == field.default):
-            tokens.append(flag.say(value))
+            tokens.append(flag.option(value))
     return [token for token in tokens if token is not None]
