@@ -5,21 +5,25 @@ that has an environment of its own, or that is a project below a root that is no
 tests of its own that cannot run.
 """
 
+import os
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from configparser import Error, RawConfigParser
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from functools import cache
-from itertools import islice
+from itertools import islice, takewhile
 from pathlib import Path
+from typing import Any
 
 from pytest_mcp.api import targets
 from pytest_mcp.api.results import Member
 from pytest_mcp.api.targets import Target
 from pytest_mcp.config.model import Config
-from pytest_mcp.python import files, interpreter, nearby, own_tests, project_root, virtualenv
-from pytest_mcp.python.files import Manifest, read_manifest
+from pytest_mcp.python import files, interpreter, nearby, project_root, virtualenv
+from pytest_mcp.python.files import Manifest, read_manifest, strings, table, toml
 from pytest_mcp.python.interpreter import Candidate
-from pytest_mcp.python.managers import MANAGERS, nearest_managed, used_managers
+from pytest_mcp.python.managers import MANAGERS, is_environment, nearest_managed, used_managers
 
 # How many are looked at.
 MOST = 20
@@ -31,6 +35,14 @@ _MOST_PROJECTS = 200
 _PROJECT_FILES = ("pyproject.toml", "setup.py", "setup.cfg")
 # Projects in such folders are material of tests, or examples, unless somebody made an environment for them.
 _NOT_MEMBERS = frozenset({"tests", "test", "testing", "fixtures", "data", "testdata", "examples", "templates", "docs"})
+# pytest's own `python_files`, and the one of Django.
+_USUAL = ("test_*.py", "*_test.py", "tests.py")
+# pytest's own `norecursedirs`.
+_UNSEARCHED = ("*.egg", ".*", "_darcs", "build", "CVS", "dist", "node_modules", "venv", "{arch}")
+_SECTIONS = {"pytest.ini": "pytest", ".pytest.ini": "pytest", "tox.ini": "pytest", "setup.cfg": "tool:pytest"}
+_PATTERN = frozenset("*?[")
+# A root with more folders counts as one with tests of its own.
+_MOST_OWN_FOLDERS = 2_000
 
 
 @dataclass(frozen=True)
@@ -57,7 +69,7 @@ def find_members(config: Config, longest_seconds: float = LONGEST_SECONDS) -> Me
     complete = is_whole and time.monotonic() < deadline
     listed = tuple(_member(folder, config) for folder in sorted(folders)[:MOST])
     root = _member(config.root, config)
-    is_one = root.problem is not None and own_tests.may_exist(config.root, folders)
+    is_one = root.problem is not None and _may_have_tests(config.root, folders)
     return MemberList((root, *listed) if is_one else listed, max(0, len(folders) - MOST), complete)
 
 
@@ -146,7 +158,7 @@ def _is_declared(folder: Path, manifest: Manifest) -> bool:
 def _is_package(manifest: Manifest) -> bool:
     """Also if only the table of a manager describes it."""
     tables = [manifest.table(*manager.table) for manager in MANAGERS if manager.table]
-    return project_root.can_be_built(manifest) or any("name" in table for table in tables)
+    return project_root.can_be_built(manifest) or any("name" in each for each in tables)
 
 
 def _member(folder: Path, config: Config) -> Member:
@@ -177,3 +189,76 @@ def _kept_elsewhere(folder: Path, config: Config) -> str | None:
     """The manager that would have to be asked for its environment."""
     manifest = nearest_managed(folder, config.root)
     return next((each.name for each in MANAGERS if each.keeps_elsewhere and each.is_used(manifest)), None)
+
+
+# Tests of the root's own
+
+
+def _may_have_tests(root: Path, members: Iterable[Path]) -> bool:
+    """Whether there may be tests in none of its members, as names and settings show. Only pytest itself would know."""
+    tables = [each for each in _tables(root) if each]
+    patterns = [*_USUAL, *(word for each in tables for word in _words(each.get("python_files")))]
+    # Of several files pytest reads one: none of them is trusted to leave tests out.
+    settings = tables[0] if len(tables) == 1 else {}
+    testpaths, unsearched = _words(settings.get("testpaths")), _words(settings.get("norecursedirs")) or _UNSEARCHED
+    for count, folder in enumerate(_folders(_places(root, testpaths), members, unsearched)):
+        if count >= _MOST_OWN_FOLDERS or any(_matches(name, patterns) for name in _names(folder)):
+            return True
+    return False
+
+
+def _places(root: Path, testpaths: Iterable[str]) -> list[Path]:
+    """A pattern stands for the folder it begins in: to match it could take forever. The root if there is none."""
+    plain = (takewhile(_PATTERN.isdisjoint, Path(name).parts) for name in testpaths)
+    return [place for parts in plain if files.holds((place := root.joinpath(*parts)).exists)] or [root]
+
+
+def _folders(places: Iterable[Path], members: Iterable[Path], unsearched: Collection[str]) -> Iterator[Path]:
+    """Without those that pytest does not search, and without the members. Links are followed, as pytest does."""
+    left, seen, left_out = list(places), set[Path](), {_real(member) for member in members}
+    while left:
+        folder = _real(left.pop())
+        if folder in seen or not left_out.isdisjoint((folder, *folder.parents)):
+            continue
+        seen.add(folder)
+        yield folder
+        inner = [each for each in files.folders(folder) if not is_environment(each)]
+        left += [each for each in inner if not _matches(each.name, unsearched)]
+
+
+def _matches(name: str, patterns: Iterable[str]) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in patterns)
+
+
+def _real(folder: Path) -> Path:
+    """Never raises, unlike `resolve` in a loop of links."""
+    return Path(os.path.realpath(folder))
+
+
+def _names(folder: Path) -> list[str]:
+    """Of the files in it; of a file, its own name."""
+    try:
+        return [entry.name for entry in os.scandir(folder)]
+    except NotADirectoryError:
+        return [folder.name]
+    except OSError:
+        return []
+
+
+def _tables(root: Path) -> Iterator[Mapping[str, Any]]:
+    """The settings of pytest in each file that may have them."""
+    yield table(toml(root / "pytest.toml"), "pytest")
+    for name, section in _SECTIONS.items():
+        parser = RawConfigParser(strict=False)
+        try:
+            parser.read_string(files.text(root / name))
+        except Error:
+            continue
+        yield dict(parser[section]) if section in parser else {}
+    own = read_manifest(root).table("tool", "pytest")
+    yield table(own, "ini_options")
+    yield {name: value for name, value in own.items() if name != "ini_options"}
+
+
+def _words(value: object) -> list[str]:
+    return value.split() if isinstance(value, str) else strings(value)

@@ -134,23 +134,6 @@ def test_a_project_without_tests_is_told_what_was_looked_for(bench: Workbench) -
     assert closing(done)[0] == "Not ready: no test was found"
 
 
-def test_a_file_that_keeps_tests_from_running_is_told_without_a_traceback_of_ours(project: Workbench) -> None:
-    project.write({"conftest.py": "import nowhere_to_be_found\n"})
-
-    done = doctor(project.root, PYTHON)
-
-    assert_not_ready(done, "conftest.py:1: ModuleNotFoundError")
-
-
-def assert_not_ready(done: "subprocess.CompletedProcess[str]", words: str) -> None:
-    """One line that says why, one that says what to do, and no traceback of ours."""
-    assert done.returncode == 1
-    assert done.stderr == ""
-    summary, step = done.stdout.splitlines()[-2:]
-    assert words in summary
-    assert step.startswith("Next: ")
-
-
 async def test_a_linked_worktree_is_told_with_its_main_checkout(tmp_path: Path) -> None:
     main, linked = tmp_path / "main", tmp_path / "linked"
     Workbench(main).write({"test_a.py": FINE})

@@ -3,9 +3,7 @@
 import json
 import re
 import subprocess
-import sys
 import tempfile
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -94,6 +92,8 @@ async def test_marks_that_conftests_below_the_root_register_are_told_even_if_a_f
     broken = await every_bench.explain()
 
     assert [answer["config"]["markers"] for answer in (whole, broken)] == [["slow", "net", "deep"]] * 2
+    assert [answer["tests"]["count"] for answer in (whole, broken)] == [2, 1]
+    assert whole["config"]["addopts"] == addopts
 
 
 def test_the_interpreter_is_told_with_where_it_was_found(ordinary: Answers) -> None:
@@ -116,15 +116,6 @@ def test_explaining_leaves_nothing_in_the_project_but_bytecode(ordinary: Answers
     assert sorted(file for file in ordinary["files"] if not file.endswith(".pyc")) == sorted(ORDINARY)
 
 
-async def test_with_xdist_in_addopts_tests_are_counted_all_the_same(every_bench: Workbench) -> None:
-    every_bench.write({**ORDINARY, "pyproject.toml": "[tool.pytest.ini_options]\naddopts = '-n 2'\n"})
-
-    answer = await every_bench.explain()
-
-    assert (answer["ready"], answer["tests"]["count"]) == (True, 3)
-    assert answer["config"]["addopts"] == "-n 2"
-
-
 async def test_a_project_may_have_modules_of_the_same_names_as_those_that_explain_it(bench: Workbench) -> None:
     names = ("environment_report", "ini_files", "import_origins", "selection_facts")
     imports = "".join(f"import {name}\nassert {name}.MINE\n" for name in names)
@@ -133,12 +124,6 @@ async def test_a_project_may_have_modules_of_the_same_names_as_those_that_explai
     answer = await bench.explain()
 
     assert (answer["ready"], answer["tests"]["count"]) == (True, 1)
-
-
-async def test_tests_that_addopts_leave_out_are_counted_apart(bench: Workbench) -> None:
-    bench.write({"pytest.ini": "[pytest]\naddopts = -k one\n", "test_a.py": FINE + "def test_one(): pass\n"})
-
-    assert (await bench.explain())["tests"] == {"count": 1, "deselected": 1, "uncollected": []}
 
 
 async def test_settings_above_the_root_are_not_told_as_its_own_but_named(bench: Workbench) -> None:
@@ -263,16 +248,6 @@ async def test_a_path_outside_and_other_parameters_are_refused(bench: Workbench)
     assert isinstance(refused, Failure)
     assert refused.code == -32602
     assert [fault["field"] for fault in refused.data["validation_errors"]] == ["path", "keywords"]
-
-
-async def test_the_servers_own_environment_is_told_where_it_is_the_projects_too(bench: Workbench) -> None:
-    bench.write({"test_a.py": FINE})
-
-    answer = await explained(bench.config._replace(python=Path(sys.executable)))
-
-    assert answer["server"]["executable"] == sys.executable
-    assert answer["ready"]
-    assert [notice for notice in answer["notices"] if "environment of its own" in notice]
 
 
 UNREADY: dict[str, tuple[dict[str, str], str]] = {
