@@ -25,7 +25,7 @@ OURS = os.path.dirname(os.path.abspath(__file__))
 # With this flag Python does not put the script's folder into the path.
 SAFE_PATH = getattr(sys.flags, "safe_path", False)
 
-# Our own modules by name. Only `ours` fills it. They are kept nowhere else: test code may have modules of these names.
+# Our own modules by name. Only `ours` fills it, and they are kept nowhere else.
 loaded: dict[str, Any] = {}
 
 
@@ -73,18 +73,19 @@ def wait_for_job(run_dir: str, root: str, go: int) -> Any:
 
 
 def ours(name: str) -> Any:
-    """A module of ours. It does not stay in sys.modules: test code may have modules of the same names."""
+    """A module of ours, loaded once. None stays in sys.modules: test code may have modules of the same names."""
     if name not in loaded:
-        before = set(sys.modules)
+        names = [os.path.splitext(entry)[0] for entry in os.listdir(OURS)]
+        theirs = {each: sys.modules.pop(each) for each in names if each in sys.modules}
+        sys.modules.update(loaded)
         sys.path.insert(0, OURS)
         try:
-            loaded[name] = importlib.import_module(name)
+            importlib.import_module(name)
         finally:
             sys.path.remove(OURS)
             sys.path_importer_cache.pop(OURS, None)
-            for module in set(sys.modules) - before:
-                if os.path.dirname(getattr(sys.modules[module], "__file__", None) or "") == OURS:
-                    del sys.modules[module]
+            loaded.update({each: sys.modules.pop(each) for each in names if each in sys.modules})
+            sys.modules.update(theirs)
     return loaded[name]
 
 
