@@ -158,9 +158,7 @@ class Replacement:
         # Not of pytest: a hook of the project, or another thread.
         if given or named or get_ident() not in self.threads:
             return self.before(old, new, *given, **named)  # type: ignore[no-any-return]  # the library's own
-        from difflib import SequenceMatcher
-
-        return differing(old, new, SequenceMatcher, self.before)
+        return differing(old, new, self.before)
 
     @unseen
     def begin(self, library: Any) -> None:
@@ -181,22 +179,24 @@ _REPLACEMENT = Replacement()
 
 
 @unseen
-def differing(old: Lines, new: Lines, matcher: Any, ndiff: Any) -> Iterator[str]:
+def differing(
+    old: Lines, new: Lines, ndiff: Any, most_pairs: int = MOST_PAIRS, most_lines: int = MOST_LINES
+) -> Iterator[str]:
     """As `ndiff`, but similar lines are next to each other only where they are found in time."""
-    left = MOST_PAIRS - pairs(old, new)
-    if left >= 0:
+    from difflib import SequenceMatcher
+
+    if pairs(old, new) <= most_pairs:
         yield from ndiff(old, new)
         return
     start, end = equal_ends(old, new)
     first, second = old[start : len(old) - end], new[start : len(new) - end]
-    compared = matcher(None, first[:MOST_LINES], second[:MOST_LINES])
-    left = MOST_PAIRS
+    left = most_pairs
     yield from map(_EQUAL.__add__, old[:start])
-    for kind, begin, stop, other_begin, other_stop in compared.get_opcodes():
-        gone, come = first[begin:stop], second[other_begin:other_stop]
+    for kind, *places in SequenceMatcher(None, first[:most_lines], second[:most_lines]).get_opcodes():
+        gone, come = first[places[0] : places[1]], second[places[2] : places[3]]
         left -= pairs(gone, come) if kind == "replace" else 0
         yield from ndiff(gone, come) if kind == "replace" and left >= 0 else in_turn(gone, come)
-    yield from in_turn(first[MOST_LINES:], second[MOST_LINES:])
+    yield from in_turn(first[most_lines:], second[most_lines:])
     yield from map(_EQUAL.__add__, old[len(old) - end :])
 
 

@@ -116,10 +116,8 @@ lines = st.lists(st.text("ab", max_size=3), max_size=30)
 def test_a_quick_difference_has_every_line_of_both_sides_in_order(
     old: list[str], new: list[str], most_pairs: int, most_lines: int
 ) -> None:
-    with pytest.MonkeyPatch.context() as patch, comparisons.quick_differences():
-        patch.setattr(comparisons, "MOST_PAIRS", most_pairs)
-        patch.setattr(comparisons, "MOST_LINES", most_lines)
-        told = [line for line in difflib.ndiff(old, new) if not line.startswith("? ")]
+    every = comparisons.differing(old, new, difflib.ndiff, most_pairs, most_lines)
+    told = [line for line in every if not line.startswith("? ")]
 
     assert [line[2:] for line in told if not line.startswith("+ ")] == old
     assert [line[2:] for line in told if not line.startswith("- ")] == new
