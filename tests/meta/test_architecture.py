@@ -103,11 +103,6 @@ def test_a_module_imports_from_its_own_room_or_from_one_before_it(name: str) -> 
     assert rooms_used(MODULES[name]) <= set(ROOMS[: room + 1])
 
 
-@pytest.mark.parametrize("name", MODULES)
-def test_imports_are_written_in_full(name: str) -> None:
-    assert not any(imports.startswith(".") for imports in imported(MODULES[name]))
-
-
 def test_only_the_server_and_the_client_know_mcp() -> None:
     """And the server on HTTP, by the name of one setting: what it says is made in `server.app` too."""
     knowing = {name for name, path in MODULES.items() if packages(path) & {"mcp", "mcp_types"}}

@@ -22,7 +22,6 @@ from bench.tokens import results as tokens_results
 from bench.tokens.__main__ import ENVIRONMENT
 from bench.tokens.projects import Project
 from bench.tokens.real import command as real
-from bench.tokens.real import evidence
 from bench.tokens.rows import ROWS
 from tests.support.paths import ROOT
 
@@ -153,20 +152,6 @@ def test_a_wrong_answer_is_complained_of(row: str, change: Change) -> None:
     change(answer)
 
     assert subject.truth(answer) != []
-
-
-@pytest.mark.parametrize(
-    ("line", "text", "missing"),
-    [
-        ("assert 1 == 2", "E       assert 1 == 2", []),
-        ("assert 1 == 2", "assert 1 ==\n2", ["assert 1 == 2"]),
-        ("assert {'a': 2, 'b':...} == 3", "assert {'a': 2, 'b': 1, 'c': 4} == 3", []),
-        ("in /tmp/pytest-of-me/pytest-7/a.sql", "in /tmp/pytest-of-me/pytest-8/a.sql", []),
-        ("+ 1", "a + 1 > 3", ["+ 1"]),
-    ],
-)
-def test_a_line_is_whole_when_one_line_of_a_text_has_it(line: str, text: str, missing: list[str]) -> None:
-    assert evidence.missing([line], text) == missing
 
 
 def test_the_function_with_a_bug_is_the_innermost_around_its_line() -> None:
