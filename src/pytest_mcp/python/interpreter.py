@@ -188,7 +188,7 @@ def _rivals(chosen: Candidate, every: Sequence[Candidate], root: Path) -> list[s
     if not rivals:
         return []
     named = text.few(f"{other.shown(root)} ({short(other.source)})" for other in rivals)
-    return [f"The tests ran with {chosen.shown(root)}; {named} has pytest too. The operator's --python decides."]
+    return [f"The tests ran with {chosen.shown(root)}; {named} has pytest too. The operator can choose with --python."]
 
 
 def _competes(other: Candidate, chosen: Candidate) -> bool:
