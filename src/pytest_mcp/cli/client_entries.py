@@ -49,7 +49,7 @@ def _in_file(client: Client, place: Location, root: Path) -> Iterator[ClientEntr
     try:
         entries = settings_file.value(place.checked(path), [client.servers])
     except SettingsError as error:
-        yield ClientEntry(client.title, shown, None, str(error).removeprefix(f"{path} ").removesuffix("."))
+        yield ClientEntry(client.title, shown, None, error.why)
         return
     fix = f"pytest-mcp setup {client.name}{' --user' * (place.user and bool(client.project))}"
     for entry in filter(is_ours, entries.values() if isinstance(entries, Mapping) else ()):

@@ -5,7 +5,6 @@ The order: output of pytest that is nowhere else, listed tests without a failure
 and one line with the verdict and the counts. In GitHub Actions, failures are annotations too. Pure.
 """
 
-import re
 from collections.abc import Iterator
 
 from pytest_mcp.api.errors import SHOWN_FAULTS, CallError, Fault, InternalError, InvalidParams, RefusedByPytest
@@ -30,8 +29,6 @@ _VERDICTS: dict[Verdict, tuple[str, Colour]] = {
     "incomplete": ("incomplete", "yellow"),
     "no_tests": ("no tests", "yellow"),
 }
-# A place of a traceback, at the beginning of a line.
-_PLACE = re.compile(r"(?m)^([^\s:][^\n:]*+):(\d++)")
 # How a line of a traceback begins, and how it is shown.
 _LINE_COLOURS: dict[str, tuple[Colour, ...]] = {"E": ("red",), ">": ("bold",)}
 
@@ -211,17 +208,18 @@ def _is_failed(test: TestResult) -> bool:
     return test.outcome in ("failed", "error")
 
 
-def annotations(result: ExecuteResult, prefix: str) -> Lines:
+def annotations(report: Report, result: ExecuteResult, prefix: str) -> Lines:
     """The shown failures as workflow commands of GitHub Actions, which shows them beside the lines of a pull request.
 
     `prefix` leads from the top of the repository to the project's root: empty, or a folder with its slash.
     https://docs.github.com/actions/reference/workflow-commands-for-github-actions
     """
     made = []
+    failures = {failure.node_id: failure for failure in report.failures}
     for test in filter(_is_failed, result.tests):
         file = test.node_id.partition("::")[0]
-        lines = [int(line) for place, line in _PLACE.findall(test.traceback or "") if place == file]
-        last = lines[-1] if lines else None
+        places = [place.rpartition(":") for place in failures[test.node_id].own_places]
+        last = next((int(line) for path, _, line in reversed(places) if path == file), None)
         made.append(_annotation(prefix + file, last, test.node_id, test.message or test.outcome))
     for error in result.collection_errors:
         message = f"{error.error_type}: {error.message}"

@@ -112,7 +112,7 @@ class RunCommand(ToolCommand):
     def _lines(self, known: Report, answer: ExecuteResult, screen: Screen) -> list[str]:
         root = self.config.root
         answer = answer.model_copy(update={"notices": typed_advice.notices(answer.notices, root)})
-        annotated = render_run.annotations(answer, _prefix(root)) if os.environ.get("GITHUB_ACTIONS") else []
+        annotated = render_run.annotations(known, answer, _prefix(root)) if os.environ.get("GITHUB_ACTIONS") else []
         again = self.rerun_command(answer.rerun)
         return [*annotated, *render_run.report_lines(known, self._styled(known, answer), screen.out, again=again)]
 

@@ -36,7 +36,7 @@ CLIENTS_BY_NAME = {client.name: client for client in CLIENTS}
 PRINTED = (
     f"`pytest-mcp setup --print {GOOSE}` prints an entry for goose, `pytest-mcp setup --print {OTHER.name}` for others."
 )
-_COMMENTS = "{} has comments or trailing commas, which would be lost, so it is not changed."
+_COMMENTS = "has comments or trailing commas, which would be lost, so it is not changed"
 # By client and whether to remove. Words in capitals are replaced, ARGS by any number of words.
 COMMANDS = {
     ("claude-code", False): "claude mcp add-json --scope user NAME ENTRY",
@@ -162,7 +162,7 @@ def _apply(change: Change, client: Client, plan: Plan) -> bool:
     if command := _own_command(client, plan, change):
         show(safe(f"$ {shlex.join(command)}"))
     if change.loses == "comments" and not command:
-        raise SettingsError(_COMMENTS.format(change.path))
+        raise SettingsError(change.path, _COMMENTS)
     if change.loses == "layout" and change.after is not None:
         show("Other lines of the file are laid out anew; their values stay.")
     if not _is_confirmed(plan, offered=False):
@@ -221,7 +221,7 @@ def _is_confirmed(plan: Plan, *, offered: bool) -> bool:
 
 def _write(change: Change, plan: Plan) -> None:
     if change.loses == "comments":
-        raise SettingsError(_COMMENTS.format(change.path))
+        raise SettingsError(change.path, _COMMENTS)
     settings_file.write(change)
     if change.is_needed and change.after is None:
         show(safe(f"Nothing else was in {change.path}, so it was deleted."))

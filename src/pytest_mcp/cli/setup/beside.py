@@ -73,7 +73,7 @@ def _in_list(
     """The change of the list at this path after which these items are ours in it, and its diff."""
     known = settings_file.value(path, keys) or []
     if not isinstance(known, list):
-        raise SettingsError(f"{path} was not changed: {'.'.join(keys)} is not a list.")
+        raise SettingsError(path, f"was not changed: {'.'.join(keys)} is not a list")
     own = [item for item in known if is_ours(item)]
     new = [*(item for item in known if item not in own), *items]
     change = settings_file.unchanged(path) if own == items else settings_file.changed(path, keys, new or None)
@@ -117,7 +117,7 @@ def _with_paragraph(path: Path, *, remove: bool) -> Change:
         text = (before or b"").decode("utf-8-sig")
     start, end = text.find(_BEGIN), text.find(_END) + len(_END)
     if not text.count(_BEGIN) == text.count(_END) == (0 <= start < end):
-        raise SettingsError(f"{path} has markers of pytest-mcp that do not belong together. Remove them by hand.")
+        raise SettingsError(path, "has markers of pytest-mcp that do not belong together. Remove them by hand")
     newline = "\r\n" if "\r\n" in text else "\n"
     paragraph, new = _PARAGRAPH.replace("\n", newline), text
     if start >= 0 and remove:

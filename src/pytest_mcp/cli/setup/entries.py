@@ -59,8 +59,9 @@ def change(client: Client, plan: Plan) -> Change:
         # Without its arguments, which may contain secrets.
         does = f"starts {word}" if (word := program(old)) else "has no command (if it has the server's URL, add --url)"
         raise ImpossibleError(
-            f"{path} has an entry {name!r} that {does} and does not seem to be pytest-mcp's. It was not changed."
-            " Rename it, or remove it if you do not need it."
+            path,
+            f"has an entry {name!r} that {does} and does not seem to be pytest-mcp's. It was not changed."
+            " Rename it, or remove it if you do not need it",
         )
     if plan.remove and old is None:
         return settings_file.unchanged(path)
@@ -175,11 +176,11 @@ def _arguments(client: Client, plan: Plan, old: Mapping[str, Any]) -> list[str]:
 def _remote(client: Client, plan: Plan, old: Mapping[str, Any]) -> dict[str, Any]:
     remote = client.remote
     if remote is None:
-        raise ImpossibleError(f"The settings file of {client.title} cannot name a server on HTTP.")
+        raise ImpossibleError(f"The settings file of {client.title}", "cannot name a server on HTTP")
     if remote.variable is None and plan.token and plan.level(client) == "project":
         raise ImpossibleError(
-            f"{client.title} reads the token only from its settings file, and others may read that of a project."
-            " Use --user."
+            client.title,
+            "reads the token only from its settings file, and others may read that of a project. Use --user",
         )
     made = {**remote.fixed, remote.url: plan.url}
     if remote.variable_key and plan.token:

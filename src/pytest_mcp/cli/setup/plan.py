@@ -82,7 +82,7 @@ class Location:
     def checked(self, path: Path) -> Path:
         """Symlinks in a project are refused: a repository could contain one to any file, and we would change that."""
         if self.root and path.is_relative_to(self.root) and real(path) != real(self.root) / path.relative_to(self.root):
-            raise SettingsError(f"{path} leads to {real(path)}; symlinks in a project are not followed.")
+            raise SettingsError(path, f"leads to {real(path)}; symlinks in a project are not followed")
         return path
 
     def which(self, program: str) -> str | None:

@@ -20,7 +20,11 @@ FORMATS = {".json": json_text, ".jsonc": json_text, ".toml": toml_text}
 
 
 class SettingsError(Exception):
-    """Why a file was not changed, in one sentence for the user."""
+    """Why a file cannot be used or was not changed, for the user."""
+
+    def __init__(self, subject: Path | str, why: str) -> None:
+        super().__init__(f"{subject} {why}.")
+        self.why = why
 
 
 @dataclass(frozen=True)
@@ -97,14 +101,14 @@ def write(change: Change) -> None:
         _check(change)
         # Replacing needs permission for the folder only, but a read-only file is not to be changed.
         if change.before is not None and not os.access(change.real, os.W_OK):
-            raise SettingsError(f"{change.path} is read-only.")
+            raise SettingsError(change.path, "is read-only")
         if change.after is None:
             change.real.unlink()
         else:
             change.real.parent.mkdir(parents=True, exist_ok=True)
             _replace(change, change.after)
     except (OSError, RuntimeError) as error:
-        raise SettingsError(f"{change.path} cannot be written: {getattr(error, 'strerror', error)}.") from error
+        raise SettingsError(change.path, f"cannot be written: {getattr(error, 'strerror', error)}") from error
 
 
 def _replace(change: Change, content: bytes) -> None:
@@ -130,7 +134,7 @@ def _replace(change: Change, content: bytes) -> None:
 
 def _check(change: Change) -> None:
     if real(change.path) != change.real or content_of(change.path) != change.before:
-        raise SettingsError(f"{change.path} was changed by another program meanwhile. Run the command again.")
+        raise SettingsError(change.path, "was changed by another program meanwhile. Run the command again")
 
 
 def real(path: Path) -> Path:
@@ -140,12 +144,12 @@ def real(path: Path) -> Path:
 def content_of(path: Path) -> bytes | None:
     try:
         if path.exists() and not path.is_file():
-            raise SettingsError(f"{path} is not a file.")
+            raise SettingsError(path, "is not a file")
         return path.read_bytes()
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise SettingsError(f"{path} cannot be read: {error.strerror}.") from error
+        raise SettingsError(path, f"cannot be read: {error.strerror}") from error
 
 
 @contextlib.contextmanager
@@ -154,4 +158,4 @@ def explained(path: Path, happened: str = "was not changed") -> Iterator[None]:
     try:
         yield
     except (RecursionError, ValueError) as error:
-        raise SettingsError(f"{path} {happened}: {safe(str(error))}.") from error
+        raise SettingsError(path, f"{happened}: {safe(str(error))}") from error
