@@ -11,7 +11,7 @@ import logging
 import os
 import shlex
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -51,11 +51,11 @@ class Subject:
     """The server that is checked, and what is said of it in the words of a person."""
 
     server: CheckedServer
-    # The next step if the server cannot be called, for the HTTP status that it answered with.
-    next_step: Callable[[int | None], str]
+    arguments: dict[str, Any]
     environment: Mapping[str, str]
-    arguments: dict[str, Any] = field(default_factory=dict)
-    # For a server on HTTP all of these are None: who types, how clients start it, the same server with another Python.
+    # For a server on HTTP all of these are None: the next step if it cannot be called, who types, how clients start it,
+    # the same server with another Python.
+    by_hand: str | None = None
     typist: Typist | None = None
     entries: list[ClientEntry] | None = None
     with_python: Callable[[str], CheckedServer] | None = None
@@ -95,13 +95,13 @@ def _local(options: argparse.Namespace, config: Config) -> Subject:
     def server(python: Path | None) -> CheckedServer:
         return mcp_client.local(server_flags(options, config._replace(python=python)), config)
 
-    by_hand = shlex.join(server_command(server_flags(options, config)))
+    command = shlex.join(server_command(server_flags(options, config)))
     setup = ["pytest-mcp", *typed_flags(options, os.environ)]
     return Subject(
         server(config.python),
-        lambda _: f"Start the server by hand and read its output: {by_hand} < /dev/null",
-        config.environment,
         {} if options.path is None else {"path": _from_root(options.path, config.root)},
+        config.environment,
+        f"Start the server by hand and read its output: {command} < /dev/null",
         Typist(config.root, lambda python: [*setup, "--python", python, "setup"], lambda folders: _doctor(folders[0])),
         _entries(config.root),
         lambda python: server(Path(python)),
@@ -133,8 +133,7 @@ def _on_http(options: argparse.Namespace) -> Subject:
     url, token = checked_url(options.url), os.environ.get(TOKEN_VARIABLE)
     server = mcp_client.remote(url, token, options.timeout or DEFAULT_TIMEOUT)
     # A path counts from the root of that server.
-    arguments = {} if options.path is None else {"path": options.path}
-    return Subject(server, lambda status: _HTTP_STEPS.get(status or 0, _UNREACHABLE), os.environ, arguments)
+    return Subject(server, {} if options.path is None else {"path": options.path}, os.environ)
 
 
 def _examined(subject: Subject, on_handshake: Callable[[Handshake], None]) -> Examination:
@@ -213,8 +212,8 @@ def _has_own(answer: Answer, folder: Path) -> bool:
 def _standing(result: Examination, subject: Subject) -> Standing:
     if result.answer is not None:
         return Standing(result.answer["ready"], result.answer["summary"], _next_step(result, result.answer, subject))
-    refusals = subject.server.refusals
-    return Standing(False, _not_ready(result), subject.next_step(refusals[-1] if refusals else None))
+    on_http = _HTTP_STEPS.get((subject.server.refusals or [0])[-1], _UNREACHABLE)
+    return Standing(False, _not_ready(result), subject.by_hand or on_http)
 
 
 def _next_step(result: Examination, answer: Answer, subject: Subject) -> str | None:
