@@ -38,7 +38,7 @@ def for_project(root: Path, machine: Machine) -> list[ClientEntry]:
     places = [Location(machine, root, user) for user in (False, True)]
     # Without a file for projects, both places are the user's.
     pairs = [(client, place) for client in CLIENTS for place in places if place.user or client.project]
-    return [found for client, place in pairs for found in _in_file(client, place, root)]
+    return [entry for client, place in pairs for entry in _in_file(client, place, root)]
 
 
 def _in_file(client: Client, place: Location, root: Path) -> Iterator[ClientEntry]:

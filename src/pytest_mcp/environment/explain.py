@@ -69,7 +69,7 @@ def explained(trial: Trial[Survey], around: Surroundings) -> ExplainResult:
         pytest=_pytest(ledger),
         config=ledger.portrait and _settings(ledger.portrait, around.root),
         tests=tests,
-        imported_elsewhere=[_foreign(found) for found in _first("imported_elsewhere", ledger.imported_elsewhere)],
+        imported_elsewhere=[_foreign(foreign) for foreign in _first("imported_elsewhere", ledger.imported_elsewhere)],
         git=around.git,
         temporary_folder=around.temporary,
         server=around.server,
@@ -125,8 +125,8 @@ def _tests(ledger: Ledger) -> CollectedTests:
     )
 
 
-def _foreign(found: ImportedElsewhere) -> ForeignPackage:
-    return ForeignPackage(name=_cut(found.name), file=_cut(found.file), own=_cut(found.own))
+def _foreign(foreign: ImportedElsewhere) -> ForeignPackage:
+    return ForeignPackage(name=_cut(foreign.name), file=_cut(foreign.file), own=_cut(foreign.own))
 
 
 def _omitted(trial: Trial[Survey], ledger: Ledger) -> OmittedEntries | None:

@@ -105,12 +105,12 @@ async def _with_lost_targets(call: Call[Asked], run: Run[Asked], trial: Trial[As
     except ExecutionFailed as unable:
         return replace(trial, error=unable)
     error = await in_thread(partial(no_result.diagnose, again))
-    found = again.ledger
+    collected = again.ledger
     ledger = replace(
         run.ledger,
-        left_out={**run.ledger.left_out, **found.left_out},
-        compared=found.compared,
-        divided=found.divided,
+        left_out={**run.ledger.left_out, **collected.left_out},
+        compared=collected.compared,
+        divided=collected.divided,
     )
     return replace(trial, run=replace(run, ledger=ledger), error=error)
 

@@ -207,8 +207,8 @@ def _for_django(portrait: Portrait, around: Surroundings) -> Sentence | None:
         return in_shell(" && ".join(filter(None, [install, f"printf '{lines}' > pytest.ini"])))
     file = Path(portrait.inifile)
     lines = " and ".join(_toml(settings) if file.suffix == ".toml" else _ini(settings))
-    shown = file.relative_to(around.root) if file.is_relative_to(around.root) else file
-    rest = f" {lines} to the settings of pytest in {shown}."
+    settings_file = file.relative_to(around.root) if file.is_relative_to(around.root) else file
+    rest = f" {lines} to the settings of pytest in {settings_file}."
     return Sentence("Run ", in_shell(install), " and add", rest) if install else Sentence("Add", rest)
 
 

@@ -164,7 +164,7 @@ def suite_targets(test: Path, root: Path, portrait: Portrait | None, python: Pat
         return ()
     # With an option -c, pytest 7 takes the folder of the test for the rootdir.
     settings = Path(portrait.rootdir) if portrait.inifile is None else Path(portrait.inifile).parent
-    around = [folder for folder in (virtualenv.of(python).parent, settings) if test.is_relative_to(folder)]
+    around = [folder for folder in (virtualenv.prefix_of(python).parent, settings) if test.is_relative_to(folder)]
     member = max([root, *around], key=lambda folder: len(folder.parts))
     if member == root:
         return ()

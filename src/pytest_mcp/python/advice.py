@@ -65,7 +65,7 @@ def _is_usable(line: str) -> bool:
 def _remedy(situation: Situation, rejected: Sequence[Candidate]) -> Sentence:
     if any(candidate.source == OPERATORS_CHOICE for candidate in rejected):
         return in_shell(_by_pip(situation)) if situation.lacking else Sentence(_CORRECT)
-    tried = {virtualenv.of(candidate.python) for candidate in rejected}
+    tried = {virtualenv.prefix_of(candidate.python) for candidate in rejected}
     return (
         nearby.lead(situation.root, situation.folder, tried)
         or _managed(situation)

@@ -120,7 +120,7 @@ class AskedManager(Manager):
         pythons = [answer.python for answer in answers if answer.python and not answer.problem]
         if len(pythons) < len(answers):
             return Finding(answers, stamps=None)
-        settings = [virtualenv.of(python) / virtualenv.SETTINGS for python in pythons]
+        settings = [virtualenv.prefix_of(python) / virtualenv.SETTINGS for python in pythons]
         return Finding(answers, stamps=before | stamped((*pythons, *settings)))
 
     def _answers(self, prefixes: list[Path]) -> Answers:

@@ -96,8 +96,8 @@ def is_tracked(file: Path, *, if_unknown: bool = False) -> bool:
 
 def _repository(git: Path) -> Path:
     """The folder with HEAD: `.git` itself, or what it names if it is a file."""
-    said = _line(git) or ""
-    return git.parent / said.removeprefix(_LINK).strip() if said.startswith(_LINK) else git
+    link = _line(git) or ""
+    return git.parent / link.removeprefix(_LINK).strip() if link.startswith(_LINK) else git
 
 
 def _commit_of(name: str, repository: Path) -> str | None:
@@ -114,10 +114,10 @@ def _commit_of(name: str, repository: Path) -> str | None:
 
 def _main(link: Path) -> Path | None:
     """None for a submodule, whose `.git` file looks the same, and for a bare repository."""
-    said = _line(link)
-    if said is None or not said.startswith(_LINK):
+    content = _line(link)
+    if content is None or not content.startswith(_LINK):
         return None
-    own = _real(link.parent / said.removeprefix(_LINK).strip())
+    own = _real(link.parent / content.removeprefix(_LINK).strip())
     confirmed, common = _line(own / "gitdir"), _line(own / "commondir")
     if confirmed is None or common is None or _real(own / confirmed) != _real(link):
         return None

@@ -35,21 +35,21 @@ class Hatch(Manager):
 
     async def environments(self, manifest: Manifest, variables: Variables, _root: Path) -> Answers:
         try:
-            found = kept(manifest, variables)
+            environments = kept(manifest, variables)
         except (OSError, RuntimeError, ValueError) as error:
             return self.no_answer(f"the folder of hatch's environments cannot be determined: {error}")
-        return tuple(self.answer(self.python(prefix), name) for name, prefix in found) or (
+        return tuple(self.answer(self.python(prefix), name) for name, prefix in environments) or (
             self.no_answer() if self.is_used(manifest) else ()
         )
 
     def has_member(self, manifest: Manifest, inside: Path) -> bool:
         """Each environment has its own members: a pattern, or a table with one."""
         for name in (options := _options(manifest)):
-            found = table(options, name, "workspace")
-            listed = found.get("members")
+            workspace = table(options, name, "workspace")
+            listed = workspace.get("members")
             members = listed if isinstance(listed, list) else []
             patterns = [each.get("path") if isinstance(each, Mapping) else each for each in members]
-            if uv.matches(inside, patterns) and not uv.matches(inside, found.get("exclude")):
+            if uv.matches(inside, patterns) and not uv.matches(inside, workspace.get("exclude")):
                 return True
         return False
 
@@ -61,11 +61,11 @@ def _options(manifest: Manifest) -> Mapping[str, Any]:
 def kept(manifest: Manifest, variables: Variables) -> list[tuple[str, Path]]:
     """The environments that exist: name and prefix, likeliest first."""
     options = _options(manifest)
-    found: dict[Path, str] = {}
+    names: dict[Path, str] = {}
     for name, prefix in chain.from_iterable(_named(name, options, manifest, variables) for name in _NAMES):
         # Several may share a path.
-        found.setdefault(prefix, name)
-    return [(name, prefix) for prefix, name in found.items()]
+        names.setdefault(prefix, name)
+    return [(name, prefix) for prefix, name in names.items()]
 
 
 def _named(

@@ -132,7 +132,7 @@ _ROWS = {
 def can_install(manager: Manager, situation: Situation) -> bool:
     if manager is CONDA:
         # Not into an environment that works and is not conda's.
-        return not situation.lacking or CONDA.is_environment(virtualenv.of(situation.lacking[0]))
+        return not situation.lacking or CONDA.is_environment(virtualenv.prefix_of(situation.lacking[0]))
     return not manager.needs_pyproject or (situation.home.folder / "pyproject.toml").is_file()
 
 
@@ -228,7 +228,7 @@ def _uv(manager: Manager, situation: Situation, wanted: Declaration | None) -> l
     # uv replaces a broken environment, but refuses a folder that is not an environment.
     room = [] if virtualenv.is_environment(environment) else situation.aside(environment)
     # Without `--inexact`, uv removes packages that were installed by other means.
-    keeping = ["--inexact"] if environment in map(virtualenv.of, situation.lacking) else []
+    keeping = ["--inexact"] if environment in map(virtualenv.prefix_of, situation.lacking) else []
     at = situation.at("--project", home)
     sync = [*own, "uv", "sync", *at, *(["--all-packages"] if shared else []), *keeping]
     if wanted is not None:
@@ -253,7 +253,7 @@ def _poetry(_: Manager, situation: Situation, wanted: Declaration | None) -> lis
 def _conda(_: Manager, situation: Situation, wanted: Declaration | None) -> list[Step]:
     """A new environment gets a path where it is found; one with a name would have to be activated."""
     new = situation.root / virtualenv.FOLDERS[0]
-    into = ["--prefix", situation.typed(virtualenv.of(situation.lacking[0]) if situation.lacking else new)]
+    into = ["--prefix", situation.typed(virtualenv.prefix_of(situation.lacking[0]) if situation.lacking else new)]
     add: list[Step] = [] if wanted else [["conda", "install", "--yes", *into, situation.package]]
     if add and situation.lacking:
         return add
@@ -268,7 +268,7 @@ def _pip(_: Manager, situation: Situation, wanted: Declaration | None) -> list[S
     """Into the first environment that works, otherwise into a new one together with the project."""
     options = _pip_options(situation, wanted) if wanted else [situation.package]
     if situation.lacking:
-        is_condas = CONDA.is_environment(virtualenv.of(situation.lacking[0]))
+        is_condas = CONDA.is_environment(virtualenv.prefix_of(situation.lacking[0]))
         return _conda(CONDA, situation, None) if is_condas and not wanted else _into(situation, options)
     new = situation.root / virtualenv.FOLDERS[0]
     # A broken environment is kept: `venv` cannot repair it, and `venv --clear` would delete its contents.
@@ -278,7 +278,7 @@ def _pip(_: Manager, situation: Situation, wanted: Declaration | None) -> list[S
 
 
 def _into(situation: Situation, options: Sequence[str]) -> list[Step]:
-    prefix, python = virtualenv.of(situation.lacking[0]), situation.typed(situation.lacking[0])
+    prefix, python = virtualenv.prefix_of(situation.lacking[0]), situation.typed(situation.lacking[0])
     if lacks_pip(prefix) and "uv" in virtualenv.settings(prefix) and situation.has_program("uv"):
         return [["uv", "pip", "install", "--python", python, *options]]
     return [*([[python, "-m", "ensurepip"]] if lacks_pip(prefix) else []), *_pip_install(python, options)]

@@ -81,11 +81,11 @@ def visible(config: Config, folder: Path) -> list[Candidate]:
     """Candidates that files and variables show: the operator's choice alone, or all of them."""
     if config.python is not None:
         return [_inspected(config.python, OPERATORS_CHOICE)]
-    found: dict[str, Candidate] = {}
+    by_folder: dict[str, Candidate] = {}
     for candidate in (*_of_folders(config.root, folder), *_active(config, folder), *_kept_in(config.root, folder)):
         # The same environment may be found twice.
-        found.setdefault(os.path.realpath(candidate.python.parent), candidate)
-    return list(found.values())[:MOST]
+        by_folder.setdefault(os.path.realpath(candidate.python.parent), candidate)
+    return list(by_folder.values())[:MOST]
 
 
 def pointed_at(places: Sequence[Path], root: Path) -> Path:
@@ -98,8 +98,8 @@ def pointed_at(places: Sequence[Path], root: Path) -> Path:
 
 def state(python: Path) -> list[Stamp]:
     """A fingerprint of this Python's environment, which may change while a process starts."""
-    settings = (python.parent / virtualenv.SETTINGS, virtualenv.of(python) / virtualenv.SETTINGS)
-    return [*stamped((python, *settings, *virtualenv.packages(virtualenv.of(python)))).values()]
+    settings = (python.parent / virtualenv.SETTINGS, virtualenv.prefix_of(python) / virtualenv.SETTINGS)
+    return [*stamped((python, *settings, *virtualenv.packages(virtualenv.prefix_of(python)))).values()]
 
 
 def _of_folders(root: Path, folder: Path, *, whose: str = "the project root") -> Iterator[Candidate]:
@@ -137,9 +137,9 @@ def _kept_in(root: Path, folder: Path) -> Iterator[Candidate]:
 
 def _of_main_checkout(root: Path, folder: Path) -> Iterator[Candidate]:
     """A linked worktree seldom has an environment of its own, so that of its main checkout is used."""
-    found = git_files.find(root)
-    if found is not None and found.main is not None:
-        mirrored = found.main / root.relative_to(found.top)
+    checkout = git_files.find(root)
+    if checkout is not None and checkout.main is not None:
+        mirrored = checkout.main / root.relative_to(checkout.top)
         yield from _of_folders(mirrored, mirrored / folder.relative_to(root), whose="the main checkout")
 
 
@@ -193,8 +193,8 @@ def _rivals(chosen: Candidate, every: Sequence[Candidate], root: Path) -> list[s
 
 def _competes(other: Candidate, chosen: Candidate) -> bool:
     """Several environments of one manager do not compete, nor do those of outer projects."""
-    prefix = virtualenv.of(other.python)
-    sibling = prefix.name in FOLDERS and prefix.parent == virtualenv.of(chosen.python).parent
+    prefix = virtualenv.prefix_of(other.python)
+    sibling = prefix.name in FOLDERS and prefix.parent == virtualenv.prefix_of(chosen.python).parent
     return other.problem is None and (other.source in ACTIVE or sibling) and virtualenv.has(prefix, "pytest")
 
 

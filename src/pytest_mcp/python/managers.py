@@ -68,8 +68,8 @@ class Pixi(Conda):
     variable = None
 
     def environments_in(self, folder: Path) -> list[tuple[str, Path]]:
-        found = [(prefix.name, prefix) for prefix in files.folders(folder / _PIXI_ENVIRONMENTS)]
-        return sorted(found, key=lambda each: (each[0] != "default", each[0]))
+        named = [(prefix.name, prefix) for prefix in files.folders(folder / _PIXI_ENVIRONMENTS)]
+        return sorted(named, key=lambda each: (each[0] != "default", each[0]))
 
 
 class Pdm(Manager):
@@ -88,7 +88,7 @@ class Pdm(Manager):
         if not named:
             return self.no_answer("pdm has chosen no Python for this project yet")
         answer = self.answer(manifest.folder / named)
-        is_virtual = virtualenv.is_environment(virtualenv.of(manifest.folder / named))
+        is_virtual = virtualenv.is_environment(virtualenv.prefix_of(manifest.folder / named))
         if answer.problem is None and not is_virtual and (manifest.folder / _PDM_PACKAGES).is_dir():
             where = f"{_PDM_PACKAGES}, where pdm keeps this project's packages"
             answer = replace(answer, problem=f"cannot import from {where}")

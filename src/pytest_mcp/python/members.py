@@ -119,7 +119,7 @@ def _environment(folder: Path, config: Config) -> Path:
 
 def _sees_pytest(python: Path) -> bool:
     """Also if it sees the packages of the Python that it was made from."""
-    prefix = virtualenv.of(python)
+    prefix = virtualenv.prefix_of(python)
     return virtualenv.has(prefix, "pytest") or virtualenv.settings(prefix).get("include-system-site-packages") == "true"
 
 
@@ -168,7 +168,7 @@ def _member(folder: Path, config: Config) -> Member:
     if not usable:
         return Member(folder=name, python=None, pytest=None, problem=_why_none(folder, config, candidates))
     chosen = next((each for each in usable if _sees_pytest(each.python)), usable[0])
-    prefix = virtualenv.of(chosen.python)
+    prefix = virtualenv.prefix_of(chosen.python)
     return Member(
         folder=name,
         python=virtualenv.python_version(prefix),

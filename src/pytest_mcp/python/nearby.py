@@ -46,7 +46,7 @@ def lead(root: Path, folder: Path, tried: Collection[Path]) -> Sentence | None:
 def on_path(search_path: str) -> Sentence | None:
     """To the Python that a shell starts, if it has pytest and is not the server's own."""
     python = Path(shutil.which("python3", path=search_path) or "")
-    is_ours = os.path.realpath(virtualenv.of(python)) == os.path.realpath(sys.prefix)
+    is_ours = os.path.realpath(virtualenv.prefix_of(python)) == os.path.realpath(sys.prefix)
     return _choose(python) if python.is_absolute() and not is_ours and _sees_pytest(python) else None
 
 
@@ -72,11 +72,11 @@ def below(folder: Path) -> Iterator[Path]:
 
 
 def _sees_pytest(python: Path) -> bool:
-    prefix, version = virtualenv.of(python), re.search(r"\d+\.\d+$", os.path.realpath(python))
+    prefix, version = virtualenv.prefix_of(python), re.search(r"\d+\.\d+$", os.path.realpath(python))
     if virtualenv.is_environment(prefix) or version is None:
         return virtualenv.has(prefix, "pytest")
     # Debian's packages, those of pip on Debian, and those of `pip install --user`.
-    base, user = virtualenv.of(Path(os.path.realpath(python))), user_dirs.home(os.environ) / ".local"
+    base, user = virtualenv.prefix_of(Path(os.path.realpath(python))), user_dirs.home(os.environ) / ".local"
     names = (f"python{version[0]}/site-packages", f"python{version[0]}/dist-packages", "python3/dist-packages")
     places = [each / "lib" / name / "pytest" for each in (prefix, base, prefix / "local", user) for name in names]
     return any(files.holds(place.is_dir) for place in places)

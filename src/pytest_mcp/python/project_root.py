@@ -125,6 +125,6 @@ def _below(root: Path) -> Iterator[Path]:
     left = deque([root])
     while left:
         inner = [] if (folder := left.popleft()).is_symlink() else files.folders(folder)
-        found = [each for each in inner if each.name not in _UNSEARCHED and not is_environment(each)]
-        left += found
-        yield from found
+        folders = [each for each in inner if each.name not in _UNSEARCHED and not is_environment(each)]
+        left += folders
+        yield from folders

@@ -64,10 +64,12 @@ def find(question: Question) -> Path:
     """The program on PATH, or where it is usually installed for one user."""
     home = user_dirs.home(question.environment)
     usual = [str(home / name) for name in (user_dirs.PROGRAMS, question.programs)]
-    found = shutil.which(question.program, path=os.pathsep.join(_trusted(_path(question) + usual, question.untrusted)))
-    if found is None or _lies_in(Path(found), question.untrusted):
+    program = shutil.which(
+        question.program, path=os.pathsep.join(_trusted(_path(question) + usual, question.untrusted))
+    )
+    if program is None or _lies_in(Path(program), question.untrusted):
         raise Unanswered(f"{question.program} is not on the PATH of the server")
-    return Path(found)
+    return Path(program)
 
 
 def launch(question: Question, program: Path) -> Launch:

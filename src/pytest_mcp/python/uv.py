@@ -35,8 +35,8 @@ class Uv(Manager):
         return None
 
     def has_member(self, manifest: Manifest, inside: Path) -> bool:
-        found = manifest.table("tool", "uv", "workspace")
-        return matches(inside, found.get("members")) and not matches(inside, found.get("exclude"))
+        workspace = manifest.table("tool", "uv", "workspace")
+        return matches(inside, workspace.get("members")) and not matches(inside, workspace.get("exclude"))
 
 
 def matches(path: Path, patterns: object) -> bool:

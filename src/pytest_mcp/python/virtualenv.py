@@ -20,7 +20,7 @@ def python(prefix: Path) -> Path:
     return prefix / _EXECUTABLE
 
 
-def of(python: Path) -> Path:
+def prefix_of(python: Path) -> Path:
     """The environment that this Python belongs to. Symlinks are not resolved: they lead to the base Python."""
     return python.parent.parent
 

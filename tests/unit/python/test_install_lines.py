@@ -396,7 +396,7 @@ def test_a_line_that_names_no_package_does_not_name_pytest(tmp_path: Path, line:
 
 
 def test_a_real_environment_shows_its_python_and_its_pip(tmp_path: Path) -> None:
-    with_pip = virtualenv.of(ENVIRONMENTS["no-pytest"].python)
+    with_pip = virtualenv.prefix_of(ENVIRONMENTS["no-pytest"].python)
     venv.create(tmp_path / "without")
 
     seen = [

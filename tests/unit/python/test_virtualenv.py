@@ -53,4 +53,4 @@ def test_a_python_belongs_to_the_folder_of_its_link(tmp_path: Path) -> None:
     prefix = environment(tmp_path / "env")
     (tmp_path / ".venv").symlink_to(prefix)
 
-    assert virtualenv.of(virtualenv.python(tmp_path / ".venv")) == tmp_path / ".venv"
+    assert virtualenv.prefix_of(virtualenv.python(tmp_path / ".venv")) == tmp_path / ".venv"
