@@ -121,8 +121,5 @@ def _is_same(logged: Raised, known: Raised) -> bool:
     """Whether both are the exception of these words, from one place, by one way through the project."""
     if logged.headline != known.headline or not (logged.frames and known.frames):
         return False
-    ways = [
-        [frame.place for frame in reversed(raised.frames) if not places.is_foreign(frame.path)]
-        for raised in (logged, known)
-    ]
+    ways = [reversed(places.own_places(raised.frames)) for raised in (logged, known)]
     return logged.frames[-1].place == known.frames[-1].place and all(a == b for a, b in zip(*ways, strict=False))

@@ -28,7 +28,7 @@ MEMBERS = 3
 # In a default repr, `<Cart object at 0x7f3a5c1e9d90>`. A value of up to 32 bits is shorter than addresses are.
 ADDRESS = re.compile(r"(<[^<\n]{0,200}? at )(0x[0-9a-fA-F]{9,})(?=>)")
 _COLOUR = re.compile("\x1b\\[[0-9;:]*m")
-_TYPE = re.compile(r"^[A-Za-z_][\w.]*+(?=:|$)")
+TYPE = re.compile(r"^[A-Za-z_][\w.]*+(?=:|$)")
 _TYPE_ALONE = re.compile(r"[A-Za-z_][\w.]*+:")
 _PLACE = re.compile(r"^(\S.*):(\d+): ([A-Za-z_][\w.]*)$", re.MULTILINE)
 _DOCTEST = re.compile(r"^(?:Expected|UNEXPECTED EXCEPTION)", re.MULTILINE)
@@ -101,8 +101,8 @@ class Failure:
 
     @property
     def type(self) -> str:
-        found = _TYPE.match(self.parts[0].message)
-        return found.group() if found else ""
+        kind = TYPE.match(self.parts[0].message)
+        return kind.group() if kind else ""
 
     @property
     def frames(self) -> tuple[Frame, ...]:
@@ -135,9 +135,8 @@ class Failure:
     @cached_property
     def site(self) -> str | None:
         """Where to look first: the innermost frame inside the project, or the innermost of all if not in pytest."""
-        own = [frame.place for frame in self.frames if not places.is_foreign(frame.place)]
-        if own or self.own_places:
-            return (own or self.own_places)[-1]
+        if own := places.own_places(self.frames) or self.own_places:
+            return own[-1]
         return None if self.raised_at is None or places.is_runner(self.raised_at) else self.raised_at
 
 
@@ -291,7 +290,7 @@ def _type_first(message: str) -> str:
     lines = message.split("\n")
     if not lines[0].lstrip().startswith('File "'):
         return message
-    typed = next((index for index, line in enumerate(lines) if _TYPE.match(line)), 0)
+    typed = next((index for index, line in enumerate(lines) if TYPE.match(line)), 0)
     return "\n".join([lines[typed], *lines[:typed], *lines[typed + 1 :]])
 
 

@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from pytest_mcp.report import places
-from pytest_mcp.report.failures import ADDRESS, Failure
+from pytest_mcp.report.failures import ADDRESS, TYPE, Failure
 from pytest_mcp.run.exceptions import Raised
 from pytest_mcp.text import cut_middle
 
@@ -40,7 +40,6 @@ _VOLATILE = (
 _NUMBER = r"|\d+(?:[.,:T-]\d+)*"  # also a time, a date
 _MASKED = {numbers: re.compile(_VOLATILE + _NUMBER * numbers) for numbers in (False, True)}
 _TYPE = re.compile(r"[A-Za-z_][\w.]*")
-_TYPE_OF_RAISED = re.compile(r"[A-Za-z_][\w.]*+(?=:|$)")
 # What the system did not find or could not reach.
 _OF_SYSTEM = re.compile(r"\[(?:Errno|WinError) ")
 # Not what is left of a word with a number in it.
@@ -204,8 +203,7 @@ def _raised_at(raised: Raised) -> str | None:
 
 def _way(failure: Failure) -> Hashable:
     """The lines of the project that led to it, each once: how often one of them recurs is no other cause."""
-    own = (frame.place for frame in failure.frames if not places.is_foreign(frame.place))
-    return frozenset(own) or frozenset(failure.own_places)
+    return frozenset(places.own_places(failure.frames) or failure.own_places)
 
 
 def _led_to(failure: Failure) -> Hashable:
@@ -213,9 +211,8 @@ def _led_to(failure: Failure) -> Hashable:
     wrapped = []
     for raised in failure.parts[0].chain:
         if raised.link in ("cause", "context"):
-            own = [frame.place for frame in raised.frames if not places.is_foreign(frame.place)]
-            typed = _TYPE_OF_RAISED.match(raised.headline)
-            wrapped.append((typed and typed.group(), own[-1] if own else None, _raised_at(raised)))
+            own, kind = places.own_places(raised.frames), TYPE.match(raised.headline)
+            wrapped.append((kind and kind.group(), own[-1] if own else None, _raised_at(raised)))
     return tuple(wrapped)
 
 

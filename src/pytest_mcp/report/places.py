@@ -4,6 +4,9 @@ Paths inside the root are relative to it, others are absolute. A place is `path:
 """
 
 import re
+from collections.abc import Iterable
+
+from pytest_mcp.run.exceptions import Frame
 
 # Frames in a text: a path and a line, and behind them what was raised or where. pytest-check writes no colon there.
 _FRAME = re.compile(
@@ -25,6 +28,11 @@ def in_text(traceback: str) -> list[str]:
     return [
         f"{path}:{line}" for path, line, colon in _FRAME.findall(traceback) if colon == ": " or _FILE.fullmatch(path)
     ]
+
+
+def own_places(frames: Iterable[Frame]) -> list[str]:
+    """Where frames are that lie inside the project."""
+    return [frame.place for frame in frames if not is_foreign(frame.path)]
 
 
 def is_foreign(path: str) -> bool:
