@@ -254,3 +254,43 @@ def test_an_error_that_came_as_text_alone_is_told_in_fewer_words_too() -> None:
         "traceback": "\n".join(IMPORT_FAILED.split("\n")[5:-1]),
         "also": 0,
     }
+
+
+# --- made of what the child reports ---
+
+
+def test_a_collection_error_that_is_known_whole_is_told_as_it_is() -> None:
+    event = records.uncollected("a.py", error_type="ValueError", message="no", line=3, traceback="text")
+
+    assert collection_errors.collection_error(event).model_dump() == {
+        "file": "a.py",
+        "error_type": "ValueError",
+        "message": "no",
+        "line": 3,
+        "traceback": "text",
+        "also": 0,
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "error_type", "message", "line"),
+    [
+        pytest.param(IMPORT_FAILED, "ModuleNotFoundError", "No module named 'nothing_here'", 2, id="import"),
+        pytest.param(SYNTAX, "SyntaxError", "invalid syntax", 4, id="syntax"),
+        pytest.param("E   KeyboardInterrupt", "KeyboardInterrupt", "", None, id="no message"),
+        pytest.param(" could not collect \n", "CollectionError", "could not collect", None, id="only text"),
+    ],
+)
+def test_a_collection_error_that_came_as_text_alone_is_read_from_it(
+    text: str, error_type: str, message: str, line: int | None
+) -> None:
+    error = collection_errors.collection_error(records.uncollected("tests/test_x.py", traceback=text))
+
+    assert (error.error_type, error.message, error.line) == (error_type, message, line)
+    assert error.traceback == text
+
+
+def test_a_name_of_a_file_is_no_pattern() -> None:
+    event = records.uncollected("tests/test_(x.py", traceback="tests/test_(x.py:5: in <module>")
+
+    assert collection_errors.collection_error(event).line == 5

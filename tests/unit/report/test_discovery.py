@@ -218,3 +218,37 @@ def test_no_answer_exceeds_the_operators_ceiling(detail: str) -> None:
 
     assert len(json.dumps(dump(sent), separators=(",", ":"))) <= 20_000
     assert len(sent.tests) + sum(counts(sent).values()) == 2000
+
+
+@pytest.mark.parametrize(
+    ("told", "described"),
+    [
+        (item("a/test_b.py::test_c", line=7), ("a.test_b", None, "test_c", "a/test_b.py", 7)),
+        (
+            item("test_b.py::O::I::t[a::b[c]]", classes=["O", "I"], function="t[a::b[c]]"),
+            ("test_b", "O::I", "t", "test_b.py", 1),
+        ),
+        (item("v1.2/test_b.py::t", line=None), ("v1.2.test_b", None, "t", "v1.2/test_b.py", None)),
+        (item("notes.txt::notes.txt"), ("notes", None, "notes.txt", "notes.txt", 1)),
+    ],
+)
+def test_a_discovered_test_is_described_by_module_class_function_file_and_line(
+    told: Any, described: tuple[str | None, ...]
+) -> None:
+    (test,) = discovered(discovery([told])).tests
+
+    assert (test.module, test.class_name, test.function, test.file, test.line) == described
+
+
+def test_a_discovery_counts_what_it_lists_and_keeps_what_could_not_be_collected() -> None:
+    result = discovered(
+        discovery(
+            [item("test_a.py::a"), uncollected("test_x.py", traceback="E   ImportError: no x"), item("test_a.py::b")]
+        )
+    )
+
+    assert result.count == 2
+    assert [test.node_id for test in result.tests] == ["test_a.py::a", "test_a.py::b"]
+    assert [(error.file, error.error_type, error.message) for error in result.collection_errors] == [
+        ("test_x.py", "ImportError", "no x")
+    ]

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_mcp.report import collection_errors, failures, rendering
+from pytest_mcp.report import failures, rendering
 from pytest_mcp.report.failures import Failure
 from pytest_mcp.run.events import Phase
-from tests.support.invented.records import frame, ledger, one_test, phase, raised, skipped, uncollected
+from tests.support.invented.records import frame, ledger, one_test, phase, raised, skipped
 
 NODE_ID = "test_a.py::test_one"
 
@@ -50,21 +50,6 @@ E       assert 7 == 8
 E        +  where 7 = total([7])
 
 test_a.py:5: AssertionError"""
-
-IMPORT_FAILED = """\
-ImportError while importing test module '/project/tests/test_x.py'.
-Traceback:
-tests/test_x.py:2: in <module>
-    import helper
-helper.py:7: in <module>
-    import nothing_here
-E   ModuleNotFoundError: No module named 'nothing_here'"""
-
-SYNTAX = """\
-E     File "/project/tests/test_x.py", line 4
-E       def broken(:
-E                  ^
-E   SyntaxError: invalid syntax"""
 
 
 def failure(*phases: Phase) -> Failure:
@@ -331,40 +316,3 @@ def test_a_long_name_of_a_subtest_is_a_heading_too() -> None:
     told = in_full(first, second, captured=True)
 
     assert f"printed\n_ subtest {name} _\nsecond" in told
-
-
-def test_a_collection_error_that_is_known_whole_is_told_as_it_is() -> None:
-    event = uncollected("a.py", error_type="ValueError", message="no", line=3, traceback="text")
-
-    assert collection_errors.collection_error(event).model_dump() == {
-        "file": "a.py",
-        "error_type": "ValueError",
-        "message": "no",
-        "line": 3,
-        "traceback": "text",
-        "also": 0,
-    }
-
-
-@pytest.mark.parametrize(
-    ("text", "error_type", "message", "line"),
-    [
-        pytest.param(IMPORT_FAILED, "ModuleNotFoundError", "No module named 'nothing_here'", 2, id="import"),
-        pytest.param(SYNTAX, "SyntaxError", "invalid syntax", 4, id="syntax"),
-        pytest.param("E   KeyboardInterrupt", "KeyboardInterrupt", "", None, id="no message"),
-        pytest.param(" could not collect \n", "CollectionError", "could not collect", None, id="only text"),
-    ],
-)
-def test_a_collection_error_that_came_as_text_alone_is_read_from_it(
-    text: str, error_type: str, message: str, line: int | None
-) -> None:
-    error = collection_errors.collection_error(uncollected("tests/test_x.py", traceback=text))
-
-    assert (error.error_type, error.message, error.line) == (error_type, message, line)
-    assert error.traceback == text
-
-
-def test_a_name_of_a_file_is_no_pattern() -> None:
-    event = uncollected("tests/test_(x.py", traceback="tests/test_(x.py:5: in <module>")
-
-    assert collection_errors.collection_error(event).line == 5

@@ -1,12 +1,10 @@
 from typing import Any
 
-import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pytest_mcp.api.errors import ExecutionFailed, RunFacts
 from pytest_mcp.api.results import ExecuteResult, PartialResult
-from pytest_mcp.report import discovery as discoveries
 from pytest_mcp.report.budget import fit_execution
 from pytest_mcp.report.report import execution_report
 from pytest_mcp.run.decode import Record, parse
@@ -14,16 +12,13 @@ from pytest_mcp.run.events import Collected, Event, Selected, Started
 from pytest_mcp.tools import dump
 from tests.support.invented.records import (
     absent,
-    discovery,
     execution,
     finished,
     green,
-    item,
     one_test,
     phase,
     session,
     skipped,
-    uncollected,
 )
 from tests.support.invented.streams import NODE_IDS, altered_records, damaged_sessions, line_of
 
@@ -127,35 +122,3 @@ def test_a_run_that_was_cut_short_keeps_what_had_been_reported() -> None:
 
 def test_a_run_has_not_begun_before_a_test_has_started() -> None:
     assert not execution_report(execution([Selected(4)], code=None), PROBLEM).has_begun
-
-
-@pytest.mark.parametrize(
-    ("told", "described"),
-    [
-        (item("a/test_b.py::test_c", line=7), ("a.test_b", None, "test_c", "a/test_b.py", 7)),
-        (
-            item("test_b.py::O::I::t[a::b[c]]", classes=["O", "I"], function="t[a::b[c]]"),
-            ("test_b", "O::I", "t", "test_b.py", 1),
-        ),
-        (item("v1.2/test_b.py::t", line=None), ("v1.2.test_b", None, "t", "v1.2/test_b.py", None)),
-        (item("notes.txt::notes.txt"), ("notes", None, "notes.txt", "notes.txt", 1)),
-    ],
-)
-def test_a_discovered_test_is_described_by_module_class_function_file_and_line(
-    told: Any, described: tuple[str | None, ...]
-) -> None:
-    (test,) = discoveries.whole_discovery(discovery([told])).tests
-
-    assert (test.module, test.class_name, test.function, test.file, test.line) == described
-
-
-def test_a_discovery_counts_what_it_lists_and_keeps_what_could_not_be_collected() -> None:
-    result = discoveries.whole_discovery(
-        discovery([item(A), uncollected("test_x.py", traceback="E   ImportError: no x"), item(B)])
-    )
-
-    assert result.count == 2
-    assert [test.node_id for test in result.tests] == [A, B]
-    assert [(error.file, error.error_type, error.message) for error in result.collection_errors] == [
-        ("test_x.py", "ImportError", "no x")
-    ]
