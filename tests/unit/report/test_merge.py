@@ -69,15 +69,6 @@ def test_failures_of_one_cause_are_one_group_and_the_budget_is_spent_once() -> N
     assert answer.omitted is None or answer.omitted.same_cause_failures == 59
 
 
-def test_failures_of_different_causes_stay_apart() -> None:
-    whole = merged(
-        red(None, *failures("a.py::x", message="ValueError: pen")),
-        red(None, *failures("b.py::x", message="KeyError: 'colour'")),
-    )
-
-    assert sorted(group.example.node_id for group in whole.groups) == ["a.py::x", "b.py::x"]
-
-
 def test_what_every_part_imports_counts_once() -> None:
     error = CollectionError(file="x.py", error_type="E", message="m", line=1, traceback=None, also=0)
     module = RanTest("y.py", "skipped", 0.0, "no database")
