@@ -11,7 +11,7 @@ from pytest_mcp.api.results import DiscoverResult
 from pytest_mcp.report import tokens
 from pytest_mcp.report.discovery import MOST_ENTRIES, fit_discovery
 from pytest_mcp.report.discovery import whole_discovery as discovered
-from pytest_mcp.run.events import Event
+from pytest_mcp.run.events import Event, ImportedElsewhere, Warned
 from pytest_mcp.tools import dump
 from tests.support.invented.records import discovery, item, uncollected
 
@@ -208,6 +208,19 @@ def test_the_budget_is_kept_whatever_could_not_be_collected(broken: list[Event])
     assert cost(sent) <= 1000
     assert sum(1 + error.also for error in sent.collection_errors) == len(broken)
     assert sent.count == 1
+
+
+@pytest.mark.parametrize("detail", ["auto", "tests"])
+def test_the_smallest_budget_is_kept_whatever_is_noticed(detail: str) -> None:
+    loud = "many words " * 3000
+    warned = [Warned(f"{loud}{n}", f"Kind{n}Warning", "collect", "a.py", 1, None) for n in range(9)]
+    tests = [item(f"{loud}{n}.py::test_it") for n in range(9)]
+
+    _, sent = listed([ImportedElsewhere(loud, loud, loud), *warned, *tests], detail=detail, max_tokens=500)
+
+    assert cost(sent) <= 500
+    assert sent.count == sum(counts(sent).values()) == 9
+    assert "more notices did not fit" in sent.notices[-1]
 
 
 @pytest.mark.parametrize("detail", ["auto", "full"])

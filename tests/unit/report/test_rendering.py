@@ -438,6 +438,16 @@ def test_of_two_groups_the_one_that_the_message_tells_is_named() -> None:
     assert cause("ValueError('o') [single exception in MultiError]", *chain) == f"{outer}: ValueError: o"
 
 
+def test_of_a_group_in_a_group_the_outer_one_is_named() -> None:
+    inner, outer = "ExceptionGroup: inner (1 sub-exception)", "ExceptionGroup: outer (1 sub-exception)"
+
+    told = cause(
+        "KeyError(1) [single exception in ExceptionGroup]", ("group", outer), ("group", inner), (None, "KeyError: 1")
+    )
+
+    assert told == f"{outer}: KeyError: 1"
+
+
 def test_a_message_that_only_looks_like_that_of_a_group_stays() -> None:
     chain = [
         ("group", "ExceptionGroup: g (1 sub-exception)"),

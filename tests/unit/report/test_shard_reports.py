@@ -87,6 +87,7 @@ FORGED: dict[str, tuple[str, Callable[[Any], None]]] = {
     "no shard": ("passed", setting("shard", to=None)),
     "an outcome that does not exist": ("passed", setting("tests", 0, 1, to="great")),
     "a failure without its parts": ("failed", setting("failures", 0, "parts", to=None)),
+    "a problem that is no sentence": ("cut short", setting("problem", to=7)),
     "a text instead of tests": ("passed", setting("tests", to="all")),
     "lines of coverage that are none": ("measured", setting("coverage", "files", 0, "ranges", to="x-y")),
     "half of a branch": ("measured", setting("coverage", "files", 0, "untaken", to=[[1]])),
