@@ -359,7 +359,6 @@ EXEMPT = {
     "mentions._FROM": "only sees 300 bytes",
     "mentions._CODING": "is matched once, at the beginning of a file",
     "failures._TYPE_ALONE": "is matched once, with a whole line",
-    "grouping._TYPE_OF_RAISED": "is matched once, at the beginning of a line",
     "places._FILE": "is matched once, with a whole path",
     "frame._SPACES": "only sees our own style sheet",
     "entries._COMMAND": "is matched once, at the beginning of a command",
