@@ -37,7 +37,7 @@ types: $(INSTALLED)
 	@echo "== types"
 	@$(BIN)/mypy
 
-# The fast tests, for quick feedback: under two minutes.
+# The fast tests, for quick feedback: about a minute on two cores.
 unit: $(INSTALLED) environments
 	@echo "== unit tests"
 	@$(BIN)/python -m pytest -q $(SHARED) tests/unit
