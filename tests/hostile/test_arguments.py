@@ -1,4 +1,4 @@
-"""Group A: hostile arguments. Nothing starts, nothing is written, nothing is read."""
+"""Hostile arguments. Nothing starts, nothing is written, nothing is read."""
 
 import json
 import os
@@ -58,14 +58,12 @@ OPTIONS = (
 
 
 def test_an_option_is_no_path_and_no_node_id(server: HostileServer) -> None:
-    """A1."""
     server.project(FILES)
 
     refuse_all(server, everywhere(*OPTIONS))
 
 
 def test_a_file_of_options_is_never_opened(server: HostileServer) -> None:
-    """A2."""
     server.project(FILES)
     # Whoever opens it waits for ever for somebody to write into it.
     os.mkfifo(server.root / "fifo")
@@ -79,7 +77,6 @@ def test_a_file_of_options_is_never_opened(server: HostileServer) -> None:
 
 
 def test_paths_that_lead_out_of_the_root_are_refused(server: HostileServer) -> None:
-    """A3."""
     server.project(FILES)
     sibling = server.root.with_name("project-other")
     sibling.mkdir()
@@ -95,7 +92,6 @@ def test_paths_that_lead_out_of_the_root_are_refused(server: HostileServer) -> N
 
 
 def test_links_that_lead_out_of_the_root_are_refused_and_loops_end(server: HostileServer) -> None:
-    """A4."""
     outside = server.base / "outside"
     outside.mkdir()
     (outside / "test_c.py").write_text(CANARY)
@@ -115,7 +111,6 @@ def test_links_that_lead_out_of_the_root_are_refused_and_loops_end(server: Hosti
 
 
 def test_characters_that_hide_and_lists_that_flood_are_refused(server: HostileServer) -> None:
-    """A5."""
     server.project(FILES)
     odd = ["a\0b", "a\nb", "a\rb", "a\tb", "\x1b[31m", "a\x7f", "a\u202eb", "a\u200bb", "a\u2028b", "\ufeffa"]
     named = [f"test_a.py::{value}" for value in odd]
@@ -127,7 +122,6 @@ def test_characters_that_hide_and_lists_that_flood_are_refused(server: HostileSe
 
 
 def test_a_lone_surrogate_is_refused_like_any_other_bad_character(server: HostileServer) -> None:
-    """A5."""
     server.project(FILES)
 
     refuse_all(server, [{"path": "a\udc80"}, {"keywords": "a\ud800"}, {"node_ids": ["test_a.py::\udfff"]}])
@@ -142,7 +136,6 @@ EXPRESSIONS = {
 
 
 def test_expressions_that_pytest_cannot_take_are_refused_with_their_column(server: HostileServer) -> None:
-    """A6."""
     server.project(FILES)
 
     refuse_all(server, [{"keywords": expression} for expression in EXPRESSIONS])
@@ -153,7 +146,6 @@ def test_expressions_that_pytest_cannot_take_are_refused_with_their_column(serve
 
 
 def test_values_of_the_wrong_kind_are_refused_and_every_fault_is_listed(server: HostileServer) -> None:
-    """A7."""
     server.project(FILES)
     wrong: list[Any] = [True, [], {}, "1s", "\uff11", "1e3", 1.5, 0, -1, 10**9, 10**30, float("nan"), float("inf")]
     numbers = [{"timeout": value, "maxfail": value, "max_tokens": value} for value in wrong]
@@ -184,7 +176,6 @@ def test_values_of_the_wrong_kind_are_refused_and_every_fault_is_listed(server: 
     ids=str,
 )
 def test_a_file_the_project_would_not_collect_is_not_executed(server: HostileServer, arguments: dict[str, Any]) -> None:
-    """A8."""
     harmful = "import pathlib\npathlib.Path(__file__).with_name('deployed').touch()\n"
     server.project(
         {
@@ -202,7 +193,6 @@ def test_a_file_the_project_would_not_collect_is_not_executed(server: HostileSer
 
 
 def test_every_missing_id_among_valid_ones_is_named(server: HostileServer) -> None:
-    """A9."""
     server.project({"test_a.py": "def test_a(): open('ran', 'w')\nclass TestB:\n    def test_c(self): pass\n"})
     ids = ["test_a.py::test_a", "test_a.py::gone", "test_a.py::TestB::gone", "test_a.py::test_a[1]", "test_a.py::TestB"]
 
@@ -215,7 +205,6 @@ def test_every_missing_id_among_valid_ones_is_named(server: HostileServer) -> No
 
 @pytest.mark.parametrize("name", ["gone", "漢" * 4000])
 def test_many_missing_ids_are_a_small_error_that_says_why_once(server: HostileServer, name: str) -> None:
-    """A9."""
     server.project({"test_a.py": "def test_a(): pass\n"})
     ids = [f"test_a.py::{name}{number}" for number in range(500 if name == "gone" else 100)]
 
@@ -228,7 +217,6 @@ def test_many_missing_ids_are_a_small_error_that_says_why_once(server: HostileSe
 
 
 def test_nothing_above_the_root_is_used(server: HostileServer) -> None:
-    """A10."""
     above = {
         "pytest.ini": "[pytest]\naddopts = --co\n",
         "conftest.py": CANARY,

@@ -1,4 +1,4 @@
-"""Group D, second half: calls that are cancelled, and servers that end in the middle of one."""
+"""Calls that are cancelled, and servers that end in the middle of one."""
 
 import json
 import os
@@ -20,7 +20,6 @@ from tests.support.waiting import PATIENCE
 
 @pytest.mark.parametrize("moment", MOMENTS)
 def test_a_cancelled_call_is_not_answered_and_leaves_nothing(server: HostileServer, moment: str) -> None:
-    """D7."""
     number = hanging(server, MOMENTS[moment])
 
     server.cancel(number)
@@ -31,7 +30,6 @@ def test_a_cancelled_call_is_not_answered_and_leaves_nothing(server: HostileServ
 
 
 def test_a_call_that_is_cancelled_while_it_starts_is_not_answered(server: HostileServer) -> None:
-    """D7."""
     server.project({"test_a.py": f"{STUBBORN}\ndef test_a(): hang()\n"})
     numbers = []
 
@@ -48,7 +46,6 @@ def test_a_call_that_is_cancelled_while_it_starts_is_not_answered(server: Hostil
 
 
 def test_cancelling_what_was_answered_or_never_asked_changes_nothing(server: HostileServer) -> None:
-    """D7."""
     server.project({"test_a.py": "def test_a(): pass\n"})
     number = server.begin()
     server.reply(number)
@@ -85,7 +82,6 @@ ENDINGS = {
 
 @pytest.mark.parametrize("how", ENDINGS)
 def test_however_the_server_ends_nothing_of_its_runs_is_left(new_server: NewServer, how: str) -> None:
-    """D8, D9."""
     server = new_server().greeted()
     hanging(server)
 
@@ -109,7 +105,6 @@ def hanging_unsupervised(server: HostileServer) -> str:
 
 
 def test_a_stopped_supervisor_delays_no_cancelling_and_its_run_ends_with_the_server(new_server: NewServer) -> None:
-    """D7, D8."""
     server = new_server("--no-spare").ready()
 
     server.cancel(hanging_unsupervised(server))
@@ -121,7 +116,6 @@ def test_a_stopped_supervisor_delays_no_cancelling_and_its_run_ends_with_the_ser
 
 
 def test_the_run_of_a_stopped_supervisor_ends_when_the_server_is_killed(new_server: NewServer) -> None:
-    """D9."""
     server = new_server("--no-spare").greeted()
     hanging_unsupervised(server)
 
@@ -132,7 +126,7 @@ def test_the_run_of_a_stopped_supervisor_ends_when_the_server_is_killed(new_serv
 
 @pytest.mark.parametrize("which", [0, 1])
 def test_a_server_and_its_supervisor_killed_at_once_leave_nothing(new_server: NewServer, which: int) -> None:
-    """D9. A supervisor is two processes, so that one of them is there to end what is left."""
+    """A supervisor is two processes, so that one of them is there to end what is left."""
     server = new_server("--no-spare").greeted()
     hanging(server)
 
@@ -203,7 +197,6 @@ def client(new_server: NewServer) -> Iterator[tuple[HostileServer, "subprocess.P
 def test_a_client_that_dies_takes_the_server_and_its_runs_with_it(
     client: tuple[HostileServer, "subprocess.Popen[bytes]"],
 ) -> None:
-    """D9."""
     watcher, process = client
 
     process.kill()
@@ -228,7 +221,6 @@ def hanging_at_the_base(server: HostileServer) -> str:
 def test_a_cancelled_investigation_is_not_answered_and_leaves_no_copy_nor_does_the_end_of_the_server(
     new_server: NewServer,
 ) -> None:
-    """I4."""
     server = new_server("--no-spare").greeted()
     number = hanging_at_the_base(server)
 
@@ -245,7 +237,6 @@ def test_a_cancelled_investigation_is_not_answered_and_leaves_no_copy_nor_does_t
 
 
 def test_a_server_that_is_killed_leaves_no_copy(new_server: NewServer) -> None:
-    """I4."""
     server = new_server("--no-spare").greeted()
     hanging_at_the_base(server)
 

@@ -1,4 +1,4 @@
-"""Group C: hostile projects that kill, cripple or never start their process."""
+"""Hostile projects that kill, cripple or never start their process."""
 
 import pytest
 
@@ -22,7 +22,6 @@ SIGNALS = {"SIGSEGV": ("ctypes.string_at(0)", "Segmentation fault"), "SIGABRT": 
 def test_a_fatal_signal_is_a_crash_with_its_name_its_stack_and_what_had_finished(
     server: HostileServer, name: str
 ) -> None:
-    """C1."""
     source, said = SIGNALS[name]
     server.project(between(source))
 
@@ -37,7 +36,6 @@ def test_a_fatal_signal_is_a_crash_with_its_name_its_stack_and_what_had_finished
 
 
 def test_a_kill_from_inside_is_told_from_one_of_ours(server: HostileServer) -> None:
-    """C2."""
     server.project(between("os.kill(os.getpid(), signal.SIGKILL)"))
 
     failure = server.failure("crash")
@@ -50,7 +48,6 @@ def test_a_kill_from_inside_is_told_from_one_of_ours(server: HostileServer) -> N
 
 
 def test_running_out_of_memory_fails_the_test_that_does(server: HostileServer) -> None:
-    """C2."""
     size = "int(open('/proc/self/statm').read().split()[0]) * resource.getpagesize() + 64 * 2**20"
     server.project(between(f"resource.setrlimit(resource.RLIMIT_AS, ({size},) * 2); bytearray(2**30)"))
 
@@ -65,7 +62,6 @@ def test_running_out_of_memory_fails_the_test_that_does(server: HostileServer) -
 
 @pytest.mark.parametrize(("name", "kind"), [("SIGINT", "interrupted"), ("SIGTERM", "crash")])
 def test_a_signal_from_inside_is_an_interruption_or_a_crash(server: HostileServer, name: str, kind: str) -> None:
-    """C3."""
     server.project(between(f"os.kill(os.getpid(), signal.{name})"))
 
     failure = server.failure(kind)
@@ -94,7 +90,6 @@ CRIPPLES = {
 def test_a_crippled_process_keeps_what_it_had_and_passes_only_with_every_result(
     server: HostileServer, how: str
 ) -> None:
-    """C4."""
     server.project(between(CRIPPLES[how]))
 
     answer = server.call(timeout=10)
@@ -133,7 +128,6 @@ BROKEN_CAUSES = {
 
 
 def test_files_that_cannot_be_collected_are_named_with_line_and_type(server: HostileServer) -> None:
-    """C5."""
     server.project(BROKEN_FILES)
 
     answer = server.result()
@@ -153,7 +147,6 @@ UNWRITABLE = "bad = SyntaxError('bad'); bad.filename, bad.lineno, bad.text = 5, 
 
 @pytest.mark.parametrize("source", ["import not_there\n", "def f(:\n", "raise SystemError('no')\n", UNWRITABLE])
 def test_a_conftest_that_cannot_be_imported_is_named_with_line_and_type(server: HostileServer, source: str) -> None:
-    """C5."""
     server.project({"conftest.py": f"import os\n{source}", "test_a.py": BEFORE})
 
     answer = server.result()
@@ -176,7 +169,6 @@ UNUSABLE: dict[str, tuple[dict[str, str | bytes], str]] = {
 
 
 def test_an_unusable_environment_says_what_was_tried_and_one_line_that_fixes_it(new_server: NewServer) -> None:
-    """C6."""
     usable = {".venv": f"-> {python_of(NEWEST).parent.parent}"}
     server = new_server(python=None).ready(**usable)
 

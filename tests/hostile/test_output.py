@@ -1,4 +1,4 @@
-"""Group E: hostile output, and a server that runs out of what it needs."""
+"""Hostile output, and a server that runs out of what it needs."""
 
 import json
 import os
@@ -53,7 +53,6 @@ def deep(n):
 
 @pytest.mark.parametrize("how", FLOODS)
 def test_a_flood_is_bounded_in_answer_and_memory_and_what_was_cut_is_counted(server: HostileServer, how: str) -> None:
-    """E1."""
     server.project({"test_a.py": f"{START}def test_before(): pass\ndef test_floods(capfd):\n    {FLOODS[how]}\n"})
     before = server.forget_peak()
 
@@ -69,7 +68,6 @@ def test_a_flood_is_bounded_in_answer_and_memory_and_what_was_cut_is_counted(ser
 
 @pytest.mark.parametrize("how", ["captured", "an exception"])
 def test_the_budget_of_an_answer_holds_whatever_a_test_says(server: HostileServer, how: str) -> None:
-    """E1."""
     server.project({"test_a.py": f"{START}def test_floods(capfd):\n    {FLOODS[how]}\n"})
 
     answer = server.result(max_tokens=1000)
@@ -80,7 +78,6 @@ def test_the_budget_of_an_answer_holds_whatever_a_test_says(server: HostileServe
 
 @pytest.mark.parametrize("descriptor", [1, 2])
 def test_endless_output_ends_at_the_limit_with_head_tail_and_count(server: HostileServer, descriptor: int) -> None:
-    """E1."""
     source = f"""
         import os
         def test_floods(capfd):
@@ -119,7 +116,6 @@ GROWING = """
 
 
 def test_a_report_that_grows_without_end_ends_the_run_and_frees_the_disk(server: HostileServer) -> None:
-    """E1."""
     server.project({"test_a.py": GROWING})
     before = server.forget_peak()
 
@@ -165,7 +161,6 @@ UNTEXT = """
 
 
 def test_what_is_no_text_is_sent_as_text(server: HostileServer) -> None:
-    """E2."""
     server.project({"test_a.py": UNTEXT, os.fsdecode(b"test_\xff.py"): "def test_file(): assert 0\n"})
 
     answer = server.result(detail="full")
@@ -198,7 +193,6 @@ def words(value: Any, field: str = "") -> Iterator[tuple[str, str]]:
 def test_invisible_and_lying_text_is_escaped_and_stands_only_where_a_programs_words_stand(
     server: HostileServer, detail: str
 ) -> None:
-    """E3."""
     source = f"""
         import sys, warnings
         LIES = "{LIES}"
@@ -238,7 +232,6 @@ FORGED = """
 
 
 def test_printed_summaries_records_and_answers_change_nothing(server: HostileServer) -> None:
-    """E4."""
     server.project({"test_a.py": FORGED})
 
     answer = server.result()
@@ -248,7 +241,6 @@ def test_printed_summaries_records_and_answers_change_nothing(server: HostileSer
 
 
 def test_a_secret_among_the_servers_settings_reaches_no_child_no_answer_and_no_log(server: HostileServer) -> None:
-    """E5."""
     source = """
         import os, pathlib, subprocess, sys
         def test_looks():
@@ -279,7 +271,6 @@ def limited(server: HostileServer, what: int, limit: int) -> Iterator[None]:
 
 
 def test_a_full_disk_and_a_missing_temporary_folder_are_clear_errors(server: HostileServer) -> None:
-    """E6."""
     server.project({"test_a.py": "def test_a(): pass\n"})
 
     with limited(server, resource.RLIMIT_FSIZE, 0):
@@ -299,7 +290,6 @@ def test_a_full_disk_and_a_missing_temporary_folder_are_clear_errors(server: Hos
 
 @pytest.mark.parametrize("spare", [0, 2, 5])
 def test_running_out_of_descriptors_is_a_clear_error(server: HostileServer, spare: int) -> None:
-    """E6."""
     server.project({"test_a.py": "def test_a(): pass\n"})
     used = max(int(entry.name) for entry in Path(f"/proc/{server.process.pid}/fd").iterdir()) + 1
 

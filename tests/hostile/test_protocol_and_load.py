@@ -1,4 +1,4 @@
-"""Group F: clients that break the protocol, stop reading, or ask for everything at once."""
+"""Clients that break the protocol, stop reading, or ask for everything at once."""
 
 import fcntl
 import json
@@ -60,7 +60,6 @@ NONSENSE = {
 
 @pytest.mark.parametrize("what", NONSENSE)
 def test_nonsense_on_the_wire_is_answered_with_an_error_or_not_at_all(server: HostileServer, what: str) -> None:
-    """F1."""
     before = set(server.replies)
 
     server.send_raw(NONSENSE[what])
@@ -73,7 +72,6 @@ def test_nonsense_on_the_wire_is_answered_with_an_error_or_not_at_all(server: Ho
 
 
 def test_a_line_beyond_every_measure_is_refused_and_memory_stays_bounded(server: HostileServer) -> None:
-    """F1."""
     before = server.forget_peak()
     head = b'{"jsonrpc":"2.0","id":"huge","method":"tools/call","params":{"name":"'
 
@@ -106,7 +104,6 @@ WAITING: dict[str, tuple[bytes, int, object]] = {
 
 @pytest.mark.parametrize("what", WAITING)
 def test_nobody_who_asks_waits_for_ever_and_memory_stays_bounded(server: HostileServer, what: str) -> None:
-    """F1, G2."""
     line, code, identity = WAITING[what]
     server.replies.pop(None, None)
     before = server.forget_peak()
@@ -131,7 +128,6 @@ def test_nobody_who_asks_waits_for_ever_and_memory_stays_bounded(server: Hostile
 def test_unknown_tools_and_wrong_arguments_are_errors_that_name_the_field(
     server: HostileServer, params: dict[str, object] | None, field: str
 ) -> None:
-    """F1."""
     request: dict[str, object] = {"jsonrpc": "2.0", "id": f"{params}", "method": "tools/call"}
     server.send(request if params is None else {**request, "params": params})
 
@@ -145,12 +141,10 @@ def test_unknown_tools_and_wrong_arguments_are_errors_that_name_the_field(
 
 
 def test_unknown_methods_are_errors(server: HostileServer) -> None:
-    """F1."""
     assert server.reply(server.request("no/such/method"))["error"]["code"] == -32601
 
 
 def test_an_id_that_is_used_twice_costs_nobody_else_an_answer(server: HostileServer) -> None:
-    """F1."""
     server.project({"test_a.py": "def test_a(): pass\n"})
     message = {"jsonrpc": "2.0", "id": "same", "method": "tools/call", "params": {"name": "execute_tests"}}
 
@@ -163,7 +157,6 @@ def test_an_id_that_is_used_twice_costs_nobody_else_an_answer(server: HostileSer
 
 
 def test_requests_before_the_handshake_are_told_to_send_it_first(new_server: NewServer) -> None:
-    """F1."""
     server = new_server()
 
     early = [
@@ -186,7 +179,6 @@ def unread(server: HostileServer) -> int:
 
 
 def test_a_client_that_stops_reading_costs_little_and_gets_everything_later(server: HostileServer) -> None:
-    """F2."""
     source = "import pytest\n@pytest.mark.parametrize('n', range(300))\ndef test_n(n): assert 0, 'x' * 50 + str(n)\n"
     server.project({"test_a.py": source})
     before = server.forget_peak()
@@ -214,7 +206,7 @@ AGAIN: dict[str, object] = {"jsonrpc": "2.0", "id": "x", "method": "initialize",
 
 @pytest.mark.parametrize("when", ["before the SDK is there", "later"])
 def test_a_client_that_leaves_without_having_read_keeps_nothing_alive(new_server: NewServer, when: str) -> None:
-    """D8, F2. Nobody reads the answers, and what was said last is not read either."""
+    """Nobody reads the answers, and what was said last is not read either."""
     is_later = when == "later"
     server = new_server().ready() if is_later else new_server()
     assert server.process.stdin is not None
@@ -277,7 +269,6 @@ def faulty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HostileServer]:
 
 @pytest.mark.parametrize("kind", FAULTS)
 def test_whatever_our_own_code_raises_costs_one_answer(faulty: HostileServer, kind: str) -> None:
-    """F3."""
     server = faulty
 
     for fault in FAULTS[kind]:
@@ -293,7 +284,6 @@ def test_whatever_our_own_code_raises_costs_one_answer(faulty: HostileServer, ki
 
 
 def test_of_many_calls_a_few_run_and_the_others_wait_in_order_or_are_cancelled(new_server: NewServer) -> None:
-    """F5."""
     server = new_server("--max-runs=2").ready()
     server.project({"test_n.py": COUNTING, "running/.keep": ""})
     (server.root / "running" / ".keep").unlink()
@@ -323,7 +313,6 @@ def test_of_many_calls_a_few_run_and_the_others_wait_in_order_or_are_cancelled(n
 
 
 def test_two_clients_on_one_project_get_their_own_answers(new_server: NewServer) -> None:
-    """F6."""
     first = new_server().ready()
     second = new_server(f"--root={first.root}").greeted()
     source = "import pytest\n@pytest.mark.parametrize('n', range(9))\ndef test_n(n): print('said by', n); assert 0, n\n"

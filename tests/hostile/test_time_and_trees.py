@@ -1,4 +1,4 @@
-"""Group D, first half: hostile projects that take for ever, and trees of processes that will not end."""
+"""Hostile projects that take for ever, and trees of processes that will not end."""
 
 import re
 
@@ -59,7 +59,6 @@ def timed_out(server: HostileServer, *, telling: str) -> tuple[int, Failure]:
 def test_a_stuck_test_ends_at_the_limit_with_what_had_finished_and_its_own_stack(
     server: HostileServer, how: str
 ) -> None:
-    """D1."""
     server.project(with_stuck_test(STUCK[how]))
 
     limit, failure = timed_out(server, telling="stack| ")
@@ -77,7 +76,6 @@ def test_a_stuck_test_ends_at_the_limit_with_what_had_finished_and_its_own_stack
 
 @pytest.mark.parametrize("where", ["test_a.py", "conftest.py"])
 def test_hanging_at_import_is_a_timeout_in_collection(server: HostileServer, where: str) -> None:
-    """D2."""
     server.project({"test_a.py": BEFORE, where: f"{REACHED}reach()\nwhile True: time.sleep(600)\n"})
 
     _, failure = timed_out(server, telling=where)
@@ -100,7 +98,6 @@ LINGERING = """
 
 
 def test_a_session_that_ended_has_its_result_though_its_process_does_not_exit(server: HostileServer) -> None:
-    """D3."""
     server.project({"test_a.py": LINGERING})
 
     answer, seconds = timed(server.result)
@@ -115,7 +112,6 @@ SLEEPER = "[sys.executable, '-c', 'import time; time.sleep(600)']"
 
 
 def test_a_grandchild_that_holds_the_output_delays_nothing(server: HostileServer) -> None:
-    """D4."""
     server.project(
         {
             "test_a.py": f"""
@@ -177,7 +173,6 @@ STRAYS = {
     [*((how, "") for how in STRAYS), ("daemons", "os.kill(os.getpid(), signal.SIGKILL)")],
 )
 def test_stray_processes_are_ended_and_counted(server: HostileServer, how: str, ending: str) -> None:
-    """D5."""
     number, source = STRAYS[how]
     start = f"import os, signal, subprocess, sys, time\nSLEEPER = {SLEEPER}\n"
     server.project({"test_a.py": f"{start}def test_starts():\n{body(source)}\n    {ending}\n"})
@@ -210,7 +205,6 @@ RUNAWAY = """
 
 
 def test_processes_that_keep_forking_away_are_caught(server: HostileServer) -> None:
-    """D5."""
     server.project({"test_a.py": RUNAWAY})
 
     answer = server.result()
@@ -230,7 +224,6 @@ KILLS = {
 def test_a_test_that_kills_what_is_above_it_is_a_crash_and_its_strays_are_ended(
     server: HostileServer, whom: str
 ) -> None:
-    """D6."""
     stray = "subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'], start_new_session=True, env={})"
     source = f"import os, signal, subprocess, sys, time\n{BEFORE}def test_kills():\n    {stray}\n    {KILLS[whom]}\n"
     server.project({"test_a.py": source})
@@ -242,7 +235,6 @@ def test_a_test_that_kills_what_is_above_it_is_a_crash_and_its_strays_are_ended(
 
 
 def test_a_test_that_stops_its_supervisor_gets_no_more_time_than_any_other(server: HostileServer) -> None:
-    """D6."""
     source = f"import os, signal, time\n{BEFORE}def test_stops():\n    os.kill(os.getppid(), signal.SIGSTOP)\n"
     server.project({"test_a.py": f"{source}    time.sleep(600)\n"})
 
@@ -270,7 +262,6 @@ READS_STDIN = """
 
 
 def test_a_test_that_reads_stdin_meets_its_end_and_steals_no_request(server: HostileServer) -> None:
-    """D10."""
     server.project({"test_a.py": READS_STDIN})
 
     number = server.begin(timeout=10)
@@ -290,7 +281,6 @@ DEBUGGERS = {
 
 @pytest.mark.parametrize("how", DEBUGGERS)
 def test_a_debugger_finds_nobody_to_talk_to_and_hangs_nothing(server: HostileServer, how: str) -> None:
-    """D10."""
     server.project({"test_a.py": f"{BEFORE}def test_asks():\n    {DEBUGGERS[how]}\n    assert 0\n"})
 
     answer = server.call(timeout=20)
@@ -303,7 +293,6 @@ def test_a_debugger_finds_nobody_to_talk_to_and_hangs_nothing(server: HostileSer
 
 
 def test_forked_children_that_ended_by_themselves_are_no_strays(server: HostileServer) -> None:
-    """D5."""
     source = "import os\ndef test_forks():\n    for _ in range(30):\n        if os.fork() == 0: os._exit(0)\n"
     server.project({"test_a.py": source})
 

@@ -1,4 +1,4 @@
-"""Group B: hostile projects that look green and are not, or red and are not."""
+"""Hostile projects that look green and are not, or red and are not."""
 
 from typing import Any
 
@@ -25,7 +25,6 @@ LEAVES: dict[str, dict[str, str]] = {
 
 @pytest.mark.parametrize("where", LEAVES)
 def test_leaving_with_exit_code_0_is_a_crash(server: HostileServer, where: str) -> None:
-    """B1."""
     server.project({"test_a.py": BEFORE, **LEAVES[where]})
 
     failure = server.failure("crash")
@@ -65,7 +64,6 @@ HIDES = {
 
 @pytest.mark.parametrize("how", HIDES)
 def test_a_failure_is_reported_however_the_session_hides_it(server: HostileServer, how: str) -> None:
-    """B2."""
     server.project({"test_a.py": BEFORE + BAD, **HIDES[how]})
 
     answer = server.call()
@@ -95,7 +93,6 @@ NOT_RUN = {
 
 @pytest.mark.parametrize("how", NOT_RUN)
 def test_tests_that_never_ran_are_no_pass_and_the_reason_is_told(server: HostileServer, how: str) -> None:
-    """B3."""
     server.project({"test_a.py": BAD, **NOT_RUN[how]})
 
     answer = server.call()
@@ -111,7 +108,6 @@ def test_tests_that_never_ran_are_no_pass_and_the_reason_is_told(server: Hostile
 
 
 def test_a_threshold_that_fails_a_green_run_is_a_failed_run_with_a_notice(server: HostileServer) -> None:
-    """B4."""
     hook = """
         import pytest
         @pytest.hookimpl(hookwrapper=True)
@@ -143,7 +139,6 @@ BROKEN: dict[str, tuple[dict[str, str | bytes], str]] = {
 
 @pytest.mark.parametrize("how", BROKEN)
 def test_broken_settings_are_a_usage_error_that_quotes_the_file(server: HostileServer, how: str) -> None:
-    """B5."""
     files, quoted = BROKEN[how]
     server.project({"test_a.py": BEFORE, **files})
 
@@ -174,7 +169,6 @@ CHANGED = {
 
 @pytest.mark.parametrize("how", CHANGED)
 def test_options_that_change_pytest_change_no_result(server: HostileServer, how: str) -> None:
-    """B6."""
     server.project({"test_a.py": BEFORE + BAD, **CHANGED[how]})
 
     answer = server.call(timeout=10)
@@ -195,7 +189,6 @@ NAMES = [
 
 
 def test_every_reported_id_runs_exactly_its_own_test_again(server: HostileServer) -> None:
-    """B7."""
     source = f"import pytest\n@pytest.mark.parametrize('name', {NAMES!r}, ids=lambda name: name)\ndef test_n(name): "
     server.project({"tests/test_a.py": f"{source}assert 0, name\n", "tests/test_b.py": f"{source}pass\n"})
     answer = server.result(detail="tests", max_tokens=100_000)
@@ -215,7 +208,6 @@ def counts(answer: dict[str, Any]) -> tuple[int, int]:
 
 
 def test_two_thousand_tests_are_counted_exactly(server: HostileServer) -> None:
-    """B7."""
     source = "import pytest\n@pytest.mark.parametrize('n', range(2000))\ndef test_n(n): assert n % 400\n"
     server.project({"test_a.py": source})
 
