@@ -25,7 +25,7 @@ from bench.tokens.real.libraries import LIBRARIES
 from bench.tokens.real.runs import probed
 from pytest_mcp.changed import import_graph, reach
 from pytest_mcp.changed.differences import Changes
-from pytest_mcp.run.reach import Reach
+from pytest_mcp.run.run import Reach
 
 BROKEN = "raise ImportError('broken by the bench')\n"
 IMPORTS_OF_A_MODULE = 6

@@ -20,8 +20,7 @@ from pytest_mcp.process.background import in_thread
 from pytest_mcp.report import budget, discovery, report
 from pytest_mcp.report.report import Report
 from pytest_mcp.run.attempt import Call
-from pytest_mcp.run.reach import ChangedLines, Reach
-from pytest_mcp.run.run import Project
+from pytest_mcp.run.run import ChangedLines, Project, Reach
 
 if TYPE_CHECKING:
     from pytest_mcp.changed.differences import TreeComparison
@@ -99,7 +98,7 @@ async def discover(request: DiscoverTests, project: Project) -> DiscoverResult:
     trial = await interpreters.run(Call(request, project, reach), config.default_timeout)
     if trial.error is not None:
         raise trial.error
-    assert trial.run is not None, "as above"
+    assert trial.run is not None, "there is a run, or the reason why there is none"
     found = partial(discovery.whole_discovery, trial.run)
     return await in_thread(lambda: discovery.fit_discovery(found(), request, ceiling=config.max_reply_bytes))
 

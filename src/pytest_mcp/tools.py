@@ -65,7 +65,7 @@ def _same(answer: Shape, _request: Arguments, _config: Config) -> Shape:
 
 
 def _found(findings: "Findings", _request: Arguments, _config: Config) -> InvestigateResult:
-    from pytest_mcp.investigation.answer import answer_of  # noqa: PLC0415 - as above
+    from pytest_mcp.investigation.answer import answer_of  # noqa: PLC0415 - few calls need it
 
     return answer_of(findings)
 

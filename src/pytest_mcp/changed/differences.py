@@ -22,7 +22,7 @@ from pytest_mcp.changed.listings import Hunk, Status
 from pytest_mcp.changed.project_files import WorkingTree, is_of_tests
 from pytest_mcp.config.model import HISTORY_ID, Config
 from pytest_mcp.process.background import in_thread
-from pytest_mcp.run.reach import ALL_LINES, ChangedLines
+from pytest_mcp.run.run import ALL_LINES, ChangedLines
 
 # For all of it.
 MOST_SECONDS = 60

@@ -122,7 +122,7 @@ class FreshBytecode:
     def is_settled(self, source: Any) -> bool:
         try:
             return is_installed(source) or now() >= last_change(source) + SETTLED
-        except Exception:  # noqa: BLE001 - as above
+        except Exception:  # noqa: BLE001 - a doubt costs a compilation, never a run
             return True
 
 

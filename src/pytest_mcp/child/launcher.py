@@ -102,7 +102,7 @@ def run(pytest: Any, channel: Any, job: Job, run_dir: str) -> int:
     if job["ids"] is not None:
         plugins.append(ours("selection").ExactOrder(reporter, job))
     if job["trace"] is not None:
-        plugins.append(ours("tracing").Tracing(reporter, job))
+        plugins.append(ours("line_tracing").Tracing(reporter, job))
     if job["workers"] is not None:
         plugins.append(ours("xdist_controller").RequestedWorkers(channel, job))
     if job["moved"] is not None:

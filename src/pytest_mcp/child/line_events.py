@@ -1,7 +1,7 @@
 """Records which lines of chosen files run, with `sys.monitoring` or, before Python 3.12, with `sys.settrace`.
 
 Nothing here may raise: an exception of a trace function ends up in the traced code. Which tests are recorded is decided
-in `tracing`.
+in `line_tracing`.
 """
 
 from __future__ import annotations

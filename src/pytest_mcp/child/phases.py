@@ -178,14 +178,14 @@ def location_of(place: Any, relative: Callable[[str], str]) -> list[object] | No
         if isinstance(place, tuple):
             return [relative(str(place[0])), int(place[1]) + 1]
         return None if place is None else [relative(str(place.path)), int(place.lineno)]
-    except Exception:  # noqa: BLE001 - as above
+    except Exception:  # noqa: BLE001 - it is the project's own object
         return None
 
 
 def sections_of(report: Any, clip: Clip) -> list[list[str]]:
     try:
         sections = list(report.sections)
-    except Exception as error:  # noqa: BLE001 - as above
+    except Exception as error:  # noqa: BLE001 - it is the project's own object
         sections = [("Captured output", unshown("what was captured", error))]
     title, text = itemgetter(0), itemgetter(1)
     return [[safe_text("a title", title, entry), clip(safe_text("this section", text, entry))] for entry in sections]
@@ -284,7 +284,7 @@ def writable(what: str, value: Any) -> Any:
         ENCODE(value)
     except KeyboardInterrupt:
         raise
-    except BaseException as error:  # noqa: BLE001 - as above
+    except BaseException as error:  # noqa: BLE001 - it is the project's own object
         return unshown(what, error)
     return value
 

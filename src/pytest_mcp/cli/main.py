@@ -219,7 +219,7 @@ def _serve(config: Config) -> int:
     if config.endpoint is not None and config.endpoint.metrics:
         _extra("--metrics", "metrics", "pytest_mcp.server.metrics")
     if config.traces:
-        _extra("--traces", "otel", "pytest_mcp.server.tracing").start()
+        _extra("--traces", "otel", "pytest_mcp.server.open_telemetry").start()
     return _serve_stdio(config) if config.endpoint is None else _serve_http(config, config.endpoint)
 
 

@@ -2,7 +2,7 @@
 
 Run as a script in the server's Python (`-I -S`: standard library only), never imported by the server.
 Its argument is the run's folder, which it removes at the end. It reads orders from stdin and writes one answer to
-stdout; `messages` has both. The end of stdin is the order to stop: it comes also when the server is killed.
+stdout; `supervisor_protocol` has both. The end of stdin is the order to stop: it comes also when the server is killed.
 
 A child that is started ahead of its job has no time limit at first. It waits for the end of a pipe that carries
 nothing, which comes with the second order. If the child ends before that, there is no answer.

@@ -12,8 +12,7 @@ from pytest_mcp.api.requests import ExecuteTests
 from pytest_mcp.api.results import Coverage, CoverageFile, OmittedCoverage
 from pytest_mcp.report import places
 from pytest_mcp.run.events import CoveredFile
-from pytest_mcp.run.reach import ChangedLines
-from pytest_mcp.run.run import Run
+from pytest_mcp.run.run import ChangedLines, Run
 from pytest_mcp.text import in_line
 
 # How many ranges and branches of one file are shown with detail auto, and how many files that were not measured.

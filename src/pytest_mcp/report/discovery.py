@@ -12,8 +12,7 @@ from pytest_mcp.api.results import DiscoveredTest, DiscoverResult, FileTests, Om
 from pytest_mcp.process import additions
 from pytest_mcp.report import collection_errors, fitting, notices, selection
 from pytest_mcp.report.fitting import Fits
-from pytest_mcp.run.reach import Reach
-from pytest_mcp.run.run import Run
+from pytest_mcp.run.run import Reach, Run
 
 # More tests than this are listed by file, unless every test was asked for.
 MOST_ENTRIES = 40

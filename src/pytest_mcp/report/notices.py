@@ -1,7 +1,8 @@
 """Notices: what a careful colleague would add to the counts of a result.
 
 A notice is one small function that returns its sentence, or nothing; text from tests is quoted in it. Those on the
-selection of tests are in `selection`, those on pytest's warnings in `warning_notices`, the one on a shard in `shard`.
+selection of tests are in `selection`, those on pytest's warnings in `warning_notices`, that on a shard in
+`shard_facts`.
 """
 
 import re

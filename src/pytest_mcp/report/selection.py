@@ -14,8 +14,7 @@ from pytest_mcp.api.requests import ExecuteTests, Request
 from pytest_mcp.api.targets import MAX_LENGTH, Target
 from pytest_mcp.run.events import NothingSelected
 from pytest_mcp.run.ledger import Ledger
-from pytest_mcp.run.reach import Reach
-from pytest_mcp.run.run import Run
+from pytest_mcp.run.run import Reach, Run
 from pytest_mcp.text import few, in_line, label, quoted
 
 # The pytest option of each filter of a request. It replaces the project's option of the same name.

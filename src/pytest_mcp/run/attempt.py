@@ -16,8 +16,7 @@ from pytest_mcp.process.job import Command, Exit, Job, SpawnError
 from pytest_mcp.python.interpreter import Candidate
 from pytest_mcp.run import command, decode, events
 from pytest_mcp.run.ledger import Ledger
-from pytest_mcp.run.reach import ChangedLines, Reach
-from pytest_mcp.run.run import Asked_co, Project, Run
+from pytest_mcp.run.run import Asked_co, ChangedLines, Project, Reach, Run
 
 Asked = TypeVar("Asked", bound=Request)
 # Why a process has ended that did not exit by itself.

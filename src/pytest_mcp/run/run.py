@@ -1,4 +1,4 @@
-"""The values that every call is about: the project, how far its runs are, and a run that is over.
+"""The values that every call is about: the project, what has changed in it, how far its runs are, a run that is over.
 
 `run.attempt` makes a `Run`. What it means is decided in `report`.
 """
@@ -14,8 +14,9 @@ from pytest_mcp.config.model import Config, Shard
 from pytest_mcp.process.job import Exit
 from pytest_mcp.process.spare import Spare
 from pytest_mcp.run.ledger import Ledger
-from pytest_mcp.run.reach import ChangedLines, Reach
 
+# Of a changed file, instead of ranges of lines.
+ALL_LINES = "all"
 Asked_co = TypeVar("Asked_co", bound=Request, covariant=True)
 
 
@@ -41,6 +42,35 @@ class Project:
     spare: Spare | None = None
     # Told of everything that a run reports, as it comes.
     on_progress: OnProgress = lambda _progress: None
+
+
+@dataclass(frozen=True)
+class Reach:
+    """Which files a change can reach: `changed` decides it."""
+
+    # The ref as a person names it, and how many files changed since then; None if that is not known.
+    since: str
+    changed: int | None
+    # Python files that the change can reach, nearest first: the changed ones, what imports them, and so on.
+    files: tuple[str, ...] = ()
+    # Python files that it cannot reach. Every other file, also one that is not known, is run.
+    unreached: tuple[str, ...] = ()
+    # Why everything is run, if it is.
+    reason: str | None = None
+    # Files that every change reaches, each with the reason.
+    always: tuple[str, ...] = ()
+    # What to say if it turns out that all tests are reached.
+    hub: str | None = None
+
+
+@dataclass(frozen=True)
+class ChangedLines:
+    # The ref as a person names it.
+    since: str
+    # For each changed file the lines that were added or replaced, as ranges (`3-5,9`); None if they are not known.
+    ranges: dict[str, str] | None
+    # Why they are not known.
+    reason: str | None = None
 
 
 @dataclass(frozen=True)

@@ -34,11 +34,11 @@ from pytest_mcp.python import interpreter
 from pytest_mcp.report import serialize
 from pytest_mcp.report.report import Report
 from pytest_mcp.run.run import Project
-from pytest_mcp.server import incoming, mcp_app, stdio, telemetry
+from pytest_mcp.server import apps_page, incoming, stdio, telemetry
+from pytest_mcp.server.apps_page import View
 from pytest_mcp.server.concurrency import Calls
 from pytest_mcp.server.fast_start import APPS, Handover
 from pytest_mcp.server.logs import FIELDS
-from pytest_mcp.server.mcp_app import View
 from pytest_mcp.server.progress import Progress
 from pytest_mcp.server.stdio import Outlet
 from pytest_mcp.server.telemetry import CallRecord, Observer
@@ -111,21 +111,21 @@ def _add_page(server: Server[Any], page: View) -> None:
     """Serve the page as a resource, and hide that from clients that do not get it."""
 
     async def list_resources(_context: Context, _params: types.PaginatedRequestParams) -> types.ListResourcesResult:
-        return types.ListResourcesResult.model_validate({"resources": [mcp_app.resource()]})
+        return types.ListResourcesResult.model_validate({"resources": [apps_page.resource()]})
 
     async def read_resource(_context: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
-        if params.uri != mcp_app.URI:
-            unknown = Fault("uri", f"there is no such resource; read {mcp_app.URI}", "unknown_resource", params.uri)
+        if params.uri != apps_page.URI:
+            unknown = Fault("uri", f"there is no such resource; read {apps_page.URI}", "unknown_resource", params.uri)
             raise MCPError(**serialize.of_error(InvalidParams([unknown])))
-        return types.ReadResourceResult.model_validate({"contents": [mcp_app.contents()]})
+        return types.ReadResourceResult.model_validate({"contents": [apps_page.contents()]})
 
     async def hidden(ctx: Context, call_next: CallNext) -> HandlerResult:
         if page.is_offered_to(ctx):
             return await call_next(ctx)
-        if ctx.method in mcp_app.METHODS:
+        if ctx.method in apps_page.METHODS:
             raise MCPError(types.METHOD_NOT_FOUND, "Method not found", data=ctx.method)
         result = await call_next(ctx)
-        return mcp_app.without_capabilities(result) if ctx.method in ("initialize", "server/discover") else result
+        return apps_page.without_capabilities(result) if ctx.method in ("initialize", "server/discover") else result
 
     server.add_request_handler("resources/list", types.PaginatedRequestParams, list_resources)
     server.add_request_handler("resources/read", types.ReadResourceRequestParams, read_resource)
@@ -291,7 +291,7 @@ def _advertised(tool: Tool, *, has_page: bool) -> types.Tool:
             open_world_hint=tool.runs_tests,
         ),
         # Claude Code hides tools without this until the model searches for them.
-        _meta={"anthropic/alwaysLoad": True} | (mcp_app.tool_meta(tool.name) if has_page else {}),
+        _meta={"anthropic/alwaysLoad": True} | (apps_page.tool_meta(tool.name) if has_page else {}),
     )
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_mcp.server import mcp_app
+from pytest_mcp.server import apps_page
 from pytest_mcp.tools import TOOLS
 from scripts.npm import PACKAGES, node
 from tests.external.interop import project
@@ -91,4 +91,4 @@ def test_the_official_inspector_finds_the_page_only_if_it_announces_apps(root: P
     ]
 
     assert [each["hasApp"] for each in told] == [False, True]
-    assert (told[1]["resourceUri"], told[1]["resourceMimeType"]) == (mcp_app.URI, mcp_app.MIME_TYPE)
+    assert (told[1]["resourceUri"], told[1]["resourceMimeType"]) == (apps_page.URI, apps_page.MIME_TYPE)

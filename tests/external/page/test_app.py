@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pytest_mcp.page import frame
-from pytest_mcp.server import mcp_app
+from pytest_mcp.server import apps_page
 from tests.support.page.browser import Opened
 from tests.support.page.pages import content_of, document_of, hostile_run, mixed_run
 from tests.support.protocol import servers
@@ -82,7 +82,7 @@ def server(bench: Workbench) -> Iterator[RawClient]:
 
 
 def result_of(content: Any) -> dict[str, Any]:
-    return {"content": [], "_meta": {mcp_app.META_KEY: document_of(content, mcp_app.MOST_BYTES)}}
+    return {"content": [], "_meta": {apps_page.META_KEY: document_of(content, apps_page.MOST_BYTES)}}
 
 
 def test_the_page_speaks_the_protocol_and_shows_what_the_run_has(host: NewHost) -> None:

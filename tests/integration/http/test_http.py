@@ -10,7 +10,7 @@ import pytest
 from mcp import Client
 from mcp.client.extension import advertise
 
-from pytest_mcp.server import mcp_app
+from pytest_mcp.server import apps_page
 from pytest_mcp.server.fast_start import APPS
 from tests.support.projects.sources import SLOW_STEPS
 from tests.support.protocol.hostile_server import HostileServer
@@ -85,7 +85,7 @@ def test_the_same_call_gets_the_same_answer_on_every_wire(
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 async def test_the_page_is_offered_to_clients_that_announce_it_with_every_request(web: HostileWeb, mode: str) -> None:
     """Without sessions, what a handshake announces is not known any more when the tools are listed."""
-    announced = [advertise(APPS, {"mimeTypes": [mcp_app.MIME_TYPE]})]
+    announced = [advertise(APPS, {"mimeTypes": [apps_page.MIME_TYPE]})]
     async with Client(url(web), mode=mode, extensions=announced) as client:
         has_resources = client.server_capabilities.resources is not None
         tools = (await client.list_tools()).tools

@@ -12,7 +12,7 @@ from mcp.server import apps
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from pytest_mcp.config.model import AppChoice
-from pytest_mcp.server import fast_start, mcp_app
+from pytest_mcp.server import apps_page, fast_start
 from pytest_mcp.server.app import create
 from tests.support.page.pages import Seen
 from tests.support.protocol.dialogues import (
@@ -38,7 +38,7 @@ CALL = {"name": "execute_tests", "arguments": {}}
 
 def test_the_names_are_those_of_the_sdk() -> None:
     """Importing them would load the SDK's other server."""
-    assert (fast_start.APPS, mcp_app.MIME_TYPE) == (apps.EXTENSION_ID, apps.APP_MIME_TYPE)
+    assert (fast_start.APPS, apps_page.MIME_TYPE) == (apps.EXTENSION_ID, apps.APP_MIME_TYPE)
 
 
 class Given(NamedTuple):
@@ -54,7 +54,7 @@ class Given(NamedTuple):
 
     @property
     def page(self) -> dict[str, Any]:
-        page: dict[str, Any] = (self.result.meta or {})[mcp_app.META_KEY]
+        page: dict[str, Any] = (self.result.meta or {})[apps_page.META_KEY]
         return page
 
 
@@ -65,7 +65,7 @@ async def given(bench: Workbench, mode: str, **arguments: Any) -> Given:
     async with Client(server, mode=mode, extensions=announced) as client:
         with pytest.raises(MCPError) as unknown:
             await client.read_resource("ui://pytest-mcp/other.html")
-        (content,) = (await client.read_resource(mcp_app.URI)).contents
+        (content,) = (await client.read_resource(apps_page.URI)).contents
         return Given(
             client.protocol_version,
             client.server_capabilities.resources is not None,
@@ -91,14 +91,14 @@ async def test_a_client_that_shows_apps_lists_reads_calls_and_runs_the_failures_
     for each in (first, again):
         assert each.has_resources
         assert {name: meta["ui"] for name, meta in each.tools.items() if "ui" in meta} == {
-            "execute_tests": {"resourceUri": mcp_app.URI}
+            "execute_tests": {"resourceUri": apps_page.URI}
         }
-        assert each.listed == [(mcp_app.URI, apps.APP_MIME_TYPE)]
+        assert each.listed == [(apps_page.URI, apps.APP_MIME_TYPE)]
         assert each.content.mime_type == apps.APP_MIME_TYPE
         assert each.content.meta == {"ui": {"permissions": {"clipboardWrite": {}}, "prefersBorder": True}}
         assert Seen(each.content.text).policy
         assert each.result.structured_content is not None
-        assert mcp_app.META_KEY not in json.dumps(each.result.structured_content)
+        assert apps_page.META_KEY not in json.dumps(each.result.structured_content)
         assert each.page["rerun"] == each.result.structured_content["rerun"]
         assert each.unknown == -32602
     assert first.page["rerun"] == {"node_ids": ["test_a.py::test_bad"]}
@@ -110,7 +110,7 @@ def conversations() -> list[list[Message]]:
     """The first questions in every version, and the methods of resources."""
     resources: list[tuple[str, dict[str, Any]]] = [
         ("resources/list", {}),
-        ("resources/read", {"uri": mcp_app.URI}),
+        ("resources/read", {"uri": apps_page.URI}),
         ("resources/templates/list", {}),
     ]
     return [
@@ -150,7 +150,7 @@ async def test_an_answer_to_another_client_is_the_same_too(bench: Workbench) -> 
     without = (await told_by_sdk(config._replace(app="never"), call))[-1]
 
     assert without_times(told) == without_times(without)
-    assert mcp_app.META_KEY not in told
+    assert apps_page.META_KEY not in told
 
 
 DIFFERENT = {
@@ -184,4 +184,4 @@ async def test_the_operator_forces_or_forbids_it(bench: Workbench, app: AppChoic
 
     is_offered = app == "always" or (app == "auto" and capabilities == WITH_APPS)
     assert ("resources" in json.loads(told[0])["result"]["capabilities"]) == is_offered
-    assert [mcp_app.URI in entry for entry in (told[1], stateless[0])] == [is_offered] * 2
+    assert [apps_page.URI in entry for entry in (told[1], stateless[0])] == [is_offered] * 2

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from pytest_mcp.changed import differences
 from pytest_mcp.changed.differences import TreeComparison
-from pytest_mcp.run.reach import ALL_LINES, ChangedLines
+from pytest_mcp.run.run import ALL_LINES, ChangedLines
 from tests.support.projects.checkouts import Checkout
 
 

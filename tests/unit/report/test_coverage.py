@@ -12,7 +12,7 @@ from pytest_mcp.report import coverage
 from pytest_mcp.report.budget import FIRST_FILES, MOST_FILES, fit_execution
 from pytest_mcp.report.report import execution_report
 from pytest_mcp.run.events import Covered, CoveredFile, Event, Started, Unreached, WorkerDown
-from pytest_mcp.run.reach import ChangedLines
+from pytest_mcp.run.run import ChangedLines
 from pytest_mcp.tools import dump
 from tests.support.invented.records import execution, one_test, session, uncollected
 

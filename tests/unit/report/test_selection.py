@@ -21,7 +21,7 @@ from pytest_mcp.run.events import (
     TargetsCompared,
     Unreached,
 )
-from pytest_mcp.run.reach import Reach
+from pytest_mcp.run.run import Reach
 from tests.support.invented.records import BOUNDS, absent, discovery, ended, execution, green, ledger, session
 from tests.support.workbench import Workbench
 

@@ -38,7 +38,7 @@ class Remote(NamedTuple):
 class Client:
     name: str
     title: str
-    # The user's own file; its first word is one of `Machine.folders`. Of several, the first that exists is used, or the
+    # The user's own file; its first word is a key of `plan.Machine`. Of several, the first that exists is used, or the
     # last if none exists.
     user: tuple[str, ...]
     # The file in a project, chosen in the same way.

@@ -1,4 +1,4 @@
-"""`investigation/suspects.py` and `child/tracing.py`, through real runs of a project with a planted bug."""
+"""`investigation/suspects.py` and `child/line_tracing.py`, through real runs of a project with a planted bug."""
 
 import pytest
 

@@ -17,7 +17,7 @@ from pytest_mcp.history import recorder, remarks
 from pytest_mcp.page import document
 from pytest_mcp.process import additions
 from pytest_mcp.report import coverage, notices
-from pytest_mcp.server import app, mcp_app, progress
+from pytest_mcp.server import app, apps_page, progress
 from tests.support.git import git
 from tests.support.workbench import Workbench
 
@@ -100,7 +100,7 @@ async def test_with_all_of_them_nothing_is_told(project: Workbench, tmp_path: Pa
     answer = await answered(project, tmp_path / "history.db", changed="HEAD", coverage="all")
 
     assert told_of(answer, "Could not be added") == told_of(answer, UNRECORDED) == []
-    assert mcp_app.META_KEY in (answer.meta or {})
+    assert apps_page.META_KEY in (answer.meta or {})
 
 
 @pytest.mark.parametrize("name", ADDITIONS)
@@ -178,4 +178,4 @@ async def test_half_a_surrogate_pair_in_names_and_messages_is_shown_on_the_page_
     assert answer.structured_content is not None
     assert answer.structured_content["summary"]["failed"] == 2
     assert answer.structured_content["notices"] == []
-    assert "\\ud800" in str((answer.meta or {})[mcp_app.META_KEY])
+    assert "\\ud800" in str((answer.meta or {})[apps_page.META_KEY])

@@ -10,8 +10,8 @@ from tests.support.waiting import PATIENCE
 
 TRACED = """
 from opentelemetry import trace
-from pytest_mcp.server import tracing
-tracing.start()
+from pytest_mcp.server import open_telemetry
+open_telemetry.start()
 trace.get_tracer("test").start_span("a call").end()
 """
 

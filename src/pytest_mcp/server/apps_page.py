@@ -84,7 +84,7 @@ def resource() -> Json:
 
 
 def contents() -> Json:
-    from pytest_mcp.page import frame  # noqa: PLC0415 - as above
+    from pytest_mcp.page import frame  # noqa: PLC0415 - few clients ask for a page
 
     # The page loads nothing, so it names no domain. Copying is the only thing it asks for.
     settings = {"permissions": {"clipboardWrite": {}}, "prefersBorder": True}
