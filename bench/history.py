@@ -13,7 +13,7 @@ from bench.measures import BARE
 from bench.projects import Suite
 from bench.results import Figure, Measurement
 from bench.rounds import Rounds, Sample, race
-from bench.servers import LONGEST_CALL, PROGRAM, Server
+from bench.servers import MAX_CALL, PROGRAM, Server
 from pytest_mcp.history.store import open_store
 from tests.support.git import git
 from tests.support.history.histories import NOW, passing, run_row
@@ -28,7 +28,7 @@ def call(folder: Path, suite: Suite, rounds: int) -> Measurement:
     project = suite.write(folder)
     for command in (("init", "-q"), ("add", "-A"), ("commit", "-qm", "all")):
         git(*command, cwd=project)
-    plain: list[str | Path] = [PROGRAM, f"--python={BARE.python}", f"--timeout={LONGEST_CALL}"]
+    plain: list[str | Path] = [PROGRAM, f"--python={BARE.python}", f"--timeout={MAX_CALL}"]
     recording = [*plain, f"--history={folder.parent / 'history.db'}"]
     with Server(plain, project) as without, Server(recording, project) as recorded:
         without.handshake()

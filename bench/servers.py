@@ -16,7 +16,7 @@ from tests.support.protocol.raw_client import INITIALIZE, Message, RawClient
 PROGRAM = Path(sys.executable).with_name("pytest-mcp")
 MINIMAL = Path(__file__).with_name("minimal_server.py")
 # Longer than the largest suite takes, in seconds; so is the server's own limit.
-LONGEST_CALL = 1200
+MAX_CALL = 1200
 # A server that does not exit within this time is killed.
 END_SECONDS = 10
 
@@ -28,7 +28,7 @@ class Server(RawClient):
 
     @classmethod
     def ours(cls, python: Path, project: Path) -> "Server":
-        return cls([PROGRAM, f"--python={python}", f"--timeout={LONGEST_CALL}"], project)
+        return cls([PROGRAM, f"--python={python}", f"--timeout={MAX_CALL}"], project)
 
     @classmethod
     def minimal(cls, project: Path) -> "Server":
@@ -67,7 +67,7 @@ class Server(RawClient):
 
     def result(self, identity: str) -> tuple[float, Message]:
         """When the answer had come, and its result."""
-        reply = self.reply(identity, limit=LONGEST_CALL)
+        reply = self.reply(identity, limit=MAX_CALL)
         if "result" not in reply:
             raise Wrong(f"an error instead of a result: {reply!r:.500}")
         return self.arrived[identity], reply["result"]

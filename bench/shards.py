@@ -12,7 +12,7 @@ from bench.measures import BARE, PYTEST
 from bench.projects import Suite
 from bench.results import Figure, Measurement
 from bench.rounds import Sample, race
-from bench.servers import LONGEST_CALL, PROGRAM
+from bench.servers import MAX_CALL, PROGRAM
 from bench.shell import ENVIRONMENT, Shell, Wrong
 
 
@@ -34,7 +34,7 @@ def _shard(shell: Shell, index: int, count: int) -> list[str | Path]:
         PROGRAM,
         f"--root={shell.project}",
         f"--python={shell.python}",
-        f"--timeout={LONGEST_CALL}",
+        f"--timeout={MAX_CALL}",
     ]
     return [*settings, "run", "--json", f"--shard={index}/{count}"]
 

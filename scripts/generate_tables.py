@@ -221,7 +221,7 @@ def settings() -> str:
 
 
 def bounds() -> str:
-    message = f"{incoming.LONGEST // MIB} MiB, {incoming.MOST_VALUES:,} values, {incoming.DEEPEST} levels deep"
+    message = f"{incoming.MAX_MESSAGE_BYTES // MIB} MiB, {incoming.MAX_VALUES:,} values, {incoming.DEEPEST} levels deep"
     rows = [
         ("time of a call", f"the call's `timeout` or `--timeout` ({DEFAULT_TIMEOUT} s); at most `--max-timeout`"),
         ("runs at once", "`--max-runs`, by default the number of cores; the others wait in a queue"),
@@ -230,7 +230,7 @@ def bounds() -> str:
         ("an answer", f"the call's `max_tokens`, and `--max-reply-bytes` ({MAX_REPLY_BYTES // MIB} MiB) in any case"),
         ("a message of a client", f"{message}; a larger one is answered with -32600 and never parsed"),
         ("raw output of a run", f"{start.KEPT_OUTPUT // KIB} KiB from each end of each stream"),
-        ("one text of a failing test", f"{command.LEAST_TEXT:,} to {command.MOST_TEXT:,} characters, by `max_tokens`"),
+        ("one text of a failing test", f"{command.LEAST_TEXT:,} to {command.MAX_TEXT:,} characters, by `max_tokens`"),
         ("all texts of a run's failures", f"{ledger.KEPT_TEXT // 10**6} million characters"),
         ("`data.partial` of an error", f"{budget.PARTIAL_BYTES // MIB} MiB"),
         ("the report file", f"{start.REPORT_LIMIT // MIB} MiB; then the run is ended"),
@@ -239,12 +239,12 @@ def bounds() -> str:
 
 
 def http_bounds() -> str:
-    body, all_bodies = guard.LARGEST_BODY // MIB, guard.LARGEST_BODIES // MIB
+    body, all_bodies = guard.MAX_BODY // MIB, guard.MAX_BODIES // MIB
     stalled = f"{http_server.LEAST_TAKEN // MIB} MiB in {http_server.STALLED_SECONDS} s"
     rows = [
-        ("headers of a request", f"{guard.LARGEST_HEADERS // KIB} KiB, there within {http_server.HEADER_SECONDS} s"),
+        ("headers of a request", f"{guard.MAX_HEADERS // KIB} KiB, there within {http_server.HEADER_SECONDS} s"),
         ("body of a request", f"{body} MiB, there within {guard.BODY_SECONDS} s; {all_bodies} MiB for all at once"),
-        ("connections", f"{http_server.MOST_CONNECTIONS}; further ones get 503"),
+        ("connections", f"{http_server.MAX_CONNECTIONS}; further ones get 503"),
         ("an idle connection", f"{http_server.IDLE_SECONDS} s"),
         ("a client that does not read", f"disconnected if it reads less than {stalled}"),
     ]

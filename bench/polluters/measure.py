@@ -21,7 +21,7 @@ from pytest_mcp.tools import BY_NAME
 # For one investigation, in seconds.
 LONGEST = 600
 # So many leaks are tried: most break nothing that comes behind them.
-MOST_TRIES = 12
+MAX_TRIES = 12
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ async def measure(library: Library, kind: Kind, number: int) -> Entry | None:
     assert before is not None
     chance = Random(f"{library.name} {kind} {number}")
     offered = suites.leaks(checkout, kind)
-    for leak in chance.sample(offered, min(MOST_TRIES, len(offered))):
+    for leak in chance.sample(offered, min(MAX_TRIES, len(offered))):
         file = chance.choice(sorted({node_id.partition("::")[0] for node_id in before.passed}))
         with checkout.replaced({file: planted(checkout.original(file), leak, chance)}):
             case = broken(checkout, before, leak, f"{file}::{PLANTED}", chance)

@@ -30,6 +30,6 @@ def find(library: Library, count: int) -> None:
             continue
         failing = len(search.failures(checkout, mutant, seconds))
         print(f"{mutant.name} {mutant.edit.operator}: {failing}", file=sys.stderr, flush=True)
-        if 0 < failing <= search.MOST_FAILING:
+        if 0 < failing <= search.MAX_FAILING:
             mutants.save(sorted([*mutants.load(FILE), replace(mutant, failing=failing)]), FILE)
             found += 1

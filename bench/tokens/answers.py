@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from bench.servers import LONGEST_CALL, Server
+from bench.servers import MAX_CALL, Server
 from bench.shell import Wrong
 from tests.support.protocol.raw_client import Message
 
@@ -49,7 +49,7 @@ def words_of_tools(message: Message) -> Any:
 def ask(question: Question, python: Path, project: Path) -> Any:
     with Server.ours(python, project) as server:
         server.handshake()
-        return question.read(server.reply(server.request(question.method, question.params), limit=LONGEST_CALL))
+        return question.read(server.reply(server.request(question.method, question.params), limit=MAX_CALL))
 
 
 def compact(answer: Any) -> str:

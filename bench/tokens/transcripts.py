@@ -4,7 +4,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.servers import LONGEST_CALL
+from bench.servers import MAX_CALL
 from bench.shell import ENVIRONMENT, Wrong
 
 WAYS = {
@@ -31,7 +31,7 @@ class Typed:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            timeout=LONGEST_CALL,
+            timeout=MAX_CALL,
             check=False,
         )
         text = done.stdout.decode(errors="replace")

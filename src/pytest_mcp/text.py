@@ -10,7 +10,7 @@ from collections.abc import Iterable
 # How many names a sentence lists; further ones are counted.
 SHOWN_NAMES = 3
 # A longer name is cut in its middle, in characters.
-LONGEST_NAME = 200
+MAX_NAME = 200
 # Control characters except tab and newline; lone surrogates; bidi and zero-width controls; the line and
 # paragraph separators; the byte order mark; tag characters. All of them are invisible.
 _UNSAFE = re.compile(
@@ -52,7 +52,7 @@ def cut_middle(text: str, limit: int, *, separator: str = "\n") -> str:
 
 def in_line(words: str) -> str:
     """Text from outside, for use inside one of our sentences: one line of limited length."""
-    return cut_middle(safe_line(words), LONGEST_NAME, separator=" ")
+    return cut_middle(safe_line(words), MAX_NAME, separator=" ")
 
 
 def label(name: str) -> str:
@@ -63,7 +63,7 @@ def label(name: str) -> str:
 
 def quoted(words: str) -> str:
     """The same, always in quotes."""
-    return repr(cut_middle(words, LONGEST_NAME, separator=" "))
+    return repr(cut_middle(words, MAX_NAME, separator=" "))
 
 
 def few(names: Iterable[str]) -> str:

@@ -91,7 +91,7 @@ class Tool:
         except ValidationError as error:
             faults = enumerate(error.errors(include_url=False))
             raise InvalidParams(
-                [self._fault(details, suggests=number < did_you_mean.MOST_ASKED) for number, details in faults]
+                [self._fault(details, suggests=number < did_you_mean.MAX_ASKED) for number, details in faults]
             ) from error
 
     def _fault(self, details: ErrorDetails, *, suggests: bool) -> Fault:

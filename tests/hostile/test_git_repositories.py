@@ -342,8 +342,8 @@ async def test_a_repository_that_cannot_be_compared_is_an_error_in_time(
     plant: Plant, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(git_commands, "GIT_SECONDS", PATIENCE)
-    monkeypatch.setattr(git_commands, "MOST_MEMORY", 256 * 1024**2)
-    monkeypatch.setattr(git_commands, "MOST_OUTPUT", 1024 * 1024)
+    monkeypatch.setattr(git_commands, "MAX_MEMORY", 256 * 1024**2)
+    monkeypatch.setattr(git_commands, "MAX_OUTPUT", 1024 * 1024)
     trap = Trap(tmp_path)
     plant(trap)
     trap.canary.unlink(missing_ok=True)

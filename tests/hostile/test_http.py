@@ -22,7 +22,7 @@ from tests.support.protocol.hostile_web import (
     written,
 )
 
-LARGEST_BODY = 16 * MEGABYTE
+MAX_BODY = 16 * MEGABYTE
 
 
 # --- requests that were not meant for this server --------------------------------------------------
@@ -184,10 +184,10 @@ def test_a_body_beyond_every_measure_is_refused_and_memory_stays_bounded(web: Ho
     before = web.memory()
     headers = web.headers()
 
-    announced = web.ask(posted(b"", {**headers, "Content-Length": str(LARGEST_BODY + 1)}))
+    announced = web.ask(posted(b"", {**headers, "Content-Length": str(MAX_BODY + 1)}))
     with web.connect() as connection:
         connection.sendall(written("POST /mcp HTTP/1.1", [*headers.items(), ("Transfer-Encoding", "chunked")]))
-        said = poured(connection, 4 * LARGEST_BODY)
+        said = poured(connection, 4 * MAX_BODY)
 
     assert announced.status == 413
     assert not said or status_of(said) == 413

@@ -30,7 +30,7 @@ SKILL = PLUGIN / "skills" / "running-tests" / "SKILL.md"
 CONTAINER = ROOT / "packaging" / "Containerfile"
 WORKFLOWS = {path.stem: path for path in (ROOT / ".github" / "workflows").glob("*.yml")}
 # hatchling builds in half a second; this only ends one that hangs.
-LONGEST_BUILD = 60
+MAX_BUILD = 60
 
 
 def loaded(path: Path) -> Any:
@@ -54,7 +54,7 @@ def build(kind: str, *, source: Path, into: Path) -> Path:
         cwd=source,
         check=True,
         capture_output=True,
-        timeout=LONGEST_BUILD,
+        timeout=MAX_BUILD,
     )
     (built,) = into.iterdir()
     return built

@@ -101,7 +101,7 @@ def test_of_all_sequences_only_colours_pass_where_colours_may(parts: list[str]) 
 
 
 # A text is not cut for a note that is longer than what it hides.
-LONGEST_NOTE = len("\n[... 100 characters left out ...]\n")
+MAX_NOTE = len("\n[... 100 characters left out ...]\n")
 
 
 @given(st.text(max_size=400), st.integers(min_value=0, max_value=200))
@@ -114,7 +114,7 @@ def test_a_text_is_cut_to_its_beginning_its_end_and_the_true_count_of_what_is_mi
     note = re.search(r"\n\[\.\.\. (\d+) characters left out \.\.\.\]\n", cut)
     if note is None:
         assert cut == text
-        assert len(text) <= limit + LONGEST_NOTE
+        assert len(text) <= limit + MAX_NOTE
         return
     assert int(note.group(1)) > len(note.group())
     head, tail = cut[: note.start()], cut[note.end() :]

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from pytest_mcp.api.did_you_mean import MOST_ASKED
+from pytest_mcp.api.did_you_mean import MAX_ASKED
 from pytest_mcp.api.errors import InvalidParams
 from pytest_mcp.config.model import Bounds
 from pytest_mcp.report.discovery import whole_discovery as discovered
@@ -113,13 +113,13 @@ def test_a_parameter_that_is_missing_is_said_to_be_required(tmp_path: Path) -> N
 def test_near_paths_are_looked_for_only_for_the_first_of_many_that_do_not_exist(tmp_path: Path) -> None:
     """Each search lists folders of the project."""
     (tmp_path / "test_cart.py").touch()
-    asked = [f"test_carts.py::test_{number}" for number in range(MOST_ASKED + 5)]
+    asked = [f"test_carts.py::test_{number}" for number in range(MAX_ASKED + 5)]
 
     with pytest.raises(InvalidParams) as refused:
         BY_NAME["execute_tests"].accept({"node_ids": asked}, Bounds(tmp_path, max_timeout=1, max_tokens=500))
 
     said = ["did you mean test_cart.py?" in fault.message for fault in refused.value.faults]
-    assert said == [True] * MOST_ASKED + [False] * 5
+    assert said == [True] * MAX_ASKED + [False] * 5
 
 
 @every_tool

@@ -21,7 +21,7 @@ WAYS = (QUIET, SHORT, RECEPTOR, RTK)
 
 PROBE = Path(__file__).with_name("probe.py")
 # A mutant can make an endless loop; every suite takes seconds.
-LONGEST_RUN = 180
+MAX_RUN = 180
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ def run_all(checkout: Checkout) -> Runs:
     return Runs(printed, short.failures, probed(checkout, "-vv", "--tb=short", tests).failures)
 
 
-def probed(checkout: Checkout, *arguments: str, seconds: float = LONGEST_RUN) -> Shown:
+def probed(checkout: Checkout, *arguments: str, seconds: float = MAX_RUN) -> Shown:
     with tempfile.TemporaryDirectory(prefix="pytest-mcp-probe-") as folder:
         (Path(folder) / "tokens_probe.py").write_bytes(PROBE.read_bytes())
         file = Path(folder) / "shown.json"
@@ -75,7 +75,7 @@ def rtk(checkout: Checkout, tests: str) -> str:
 
 
 def output(
-    checkout: Checkout, argv: list[str | Path], variables: Mapping[str, str], *, seconds: float = LONGEST_RUN
+    checkout: Checkout, argv: list[str | Path], variables: Mapping[str, str], *, seconds: float = MAX_RUN
 ) -> str:
     """Both streams."""
     done = subprocess.run(

@@ -18,11 +18,11 @@ from bench.tokens.real.mutants import Mutant
 SEED = 14
 PER_LIBRARY = 3
 # A bug that fails more says nothing that these do not say.
-MOST_FAILING = 150
+MAX_FAILING = 150
 # A bug that makes the suite wait says little, and says it at every run.
 SLOWEST = 3
 # Gives up on a library that catches almost nothing.
-MOST_TRIED = 40
+MAX_TRIED = 40
 
 
 def found(library: Library) -> list[Mutant]:
@@ -41,7 +41,7 @@ def caught(checkout: Checkout, *, at_import: bool = False) -> list[Mutant]:
         failed = failures(checkout, mutant, seconds)
         broken = any("::" not in name for name in failed)
         print(f"{mutant.name} {mutant.edit.operator}: {len(failed)}", file=sys.stderr, flush=True)
-        if 0 < len(failed) <= MOST_FAILING and broken == at_import:
+        if 0 < len(failed) <= MAX_FAILING and broken == at_import:
             kept.append(replace(mutant, failing=len(failed)))
         if len(kept) == (1 if at_import else PER_LIBRARY):
             break
@@ -59,7 +59,7 @@ def tried(checkout: Checkout, *, at_import: bool) -> Iterator[Mutant]:
     Random(f"{SEED} {library.name} {at_import}").shuffle(made)
     count = 0
     for mutant in made:
-        if count < MOST_TRIED and is_python(mutation.applied(checkout.original(mutant.file), mutant.edit)):
+        if count < MAX_TRIED and is_python(mutation.applied(checkout.original(mutant.file), mutant.edit)):
             count += 1
             yield mutant
 
@@ -92,7 +92,7 @@ def failures(checkout: Checkout, mutant: Mutant, seconds: float) -> set[str]:
 def usual_seconds(checkout: Checkout) -> float:
     """Of the suite as it is, which must pass."""
     started = time.perf_counter()
-    if failing(checkout, runs.LONGEST_RUN):
+    if failing(checkout, runs.MAX_RUN):
         raise Wrong(f"the suite of {checkout.library.name} fails without a bug")
     return time.perf_counter() - started
 

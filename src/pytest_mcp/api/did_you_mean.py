@@ -10,13 +10,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 # What is read or listed at most; nobody waits for a suggestion.
-MOST_BYTES = 1_000_000
-MOST_ENTRIES = 5_000
-LONGEST_NAME = 500
+MAX_BYTES = 1_000_000
+MAX_ENTRIES = 5_000
+MAX_NAME = 500
 # How many names of one call are looked for.
-MOST_ASKED = 10
+MAX_ASKED = 10
 # How much is compared at most, in pairs of characters: less than a second, even for names of one letter.
-MOST_PAIRS = 3_000_000
+MAX_PAIRS = 3_000_000
 # How alike two names must be, from 0 to 1.
 LIKENESS = 0.8
 # One wrong letter of four, or two that were swapped.
@@ -72,7 +72,7 @@ def nearest(name: str, names: Iterable[str]) -> str | None:
 
 
 def _nearest(name: str, names: Iterable[str]) -> str | None:
-    if len(name) > LONGEST_NAME:
+    if len(name) > MAX_NAME:
         return None
     cutoff = LIKENESS if len(name) > SHORT_NAME else SHORT_LIKENESS
     return next(iter(difflib.get_close_matches(name, _compared(name, names, cutoff), n=1, cutoff=cutoff)), None)
@@ -80,7 +80,7 @@ def _nearest(name: str, names: Iterable[str]) -> str | None:
 
 def _compared(name: str, names: Iterable[str], cutoff: float) -> Iterator[str]:
     """The first names whose length does not rule them out, as many as can be compared in time."""
-    left = MOST_PAIRS
+    left = MAX_PAIRS
     for other in names:
         if 2 * min(len(name), len(other)) >= cutoff * (len(name) + len(other)):
             left -= len(name) * len(other)
@@ -92,7 +92,7 @@ def _compared(name: str, names: Iterable[str], cutoff: float) -> Iterator[str]:
 def _listed(folder: Path) -> list[os.DirEntry[str]]:
     try:
         with os.scandir(folder) as entries:
-            return [entry for entry, _ in zip(entries, range(MOST_ENTRIES), strict=False)]
+            return [entry for entry, _ in zip(entries, range(MAX_ENTRIES), strict=False)]
     except OSError:
         return []
 
@@ -100,7 +100,7 @@ def _listed(folder: Path) -> list[os.DirEntry[str]]:
 def _elsewhere(root: Path, names: Sequence[str]) -> str | None:
     """The first of these names, breadth first, without links and without folders of other people's code."""
     folders, seen = [root], 0
-    while folders and seen < MOST_ENTRIES:
+    while folders and seen < MAX_ENTRIES:
         below, found = list[Path](), dict[str, str]()
         for folder in folders:
             for entry in _listed(folder):
@@ -125,7 +125,7 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
 def _tests(file: Path) -> list[str]:
     """The classes, functions and methods that a file defines, as they stand behind `::` in a node id."""
     try:
-        source = file.read_bytes()[:MOST_BYTES] if file.is_file() else b""
+        source = file.read_bytes()[:MAX_BYTES] if file.is_file() else b""
     except OSError:
         return []
     found, classes = [], list[tuple[int, str]]()

@@ -35,13 +35,13 @@ MAX_SHOWN = 8
 # How many faults data lists.
 MAX_LISTED = 50
 # In characters. Names of parameters can be the caller's own, and sentences can quote pytest.
-LONGEST_FIELD = 100
-LONGEST_SENTENCE = 500
+MAX_FIELD = 100
+MAX_SENTENCE = 500
 # A message has a few short lines; only foreign text makes it longer.
-LONGEST_MESSAGE = 8_000
+MAX_MESSAGE = 8_000
 # Characters of the command that data repeats, and of stderr where pytest refused an argument.
-LONGEST_COMMAND = 4_000
-LONGEST_REFUSAL = 2_000
+MAX_COMMAND = 4_000
+MAX_REFUSAL = 2_000
 
 
 class CallError(Exception):
@@ -50,7 +50,7 @@ class CallError(Exception):
     code: ClassVar[int]
 
     def __init__(self, message: str, data: dict[str, Any]) -> None:
-        self.message = text.cut_middle(message, LONGEST_MESSAGE)
+        self.message = text.cut_middle(message, MAX_MESSAGE)
         super().__init__(self.message)
         self.data = data
 
@@ -81,12 +81,12 @@ def _said_once(faults: Sequence[Fault]) -> list[Fault]:
     first: dict[str, str] = {}
     short = []
     for fault in faults:
-        field = text.cut_middle(fault.field, LONGEST_FIELD, separator=" ")
+        field = text.cut_middle(fault.field, MAX_FIELD, separator=" ")
         reference = f"has the same fault as {first.setdefault(fault.sentence, field)}"
         if first[fault.sentence] != field and len(reference) < len(fault.sentence):
             short.append(replace(fault, field=field, message=reference, advice=None))
         else:
-            message = text.cut_middle(fault.message, LONGEST_SENTENCE, separator=" ")
+            message = text.cut_middle(fault.message, MAX_SENTENCE, separator=" ")
             short.append(replace(fault, field=field, message=message))
     return short
 
@@ -167,7 +167,7 @@ class RunFacts:
 
     def of_refusal(self) -> "RunFacts":
         """For a refused argument: the message says what pytest printed, and the environment is not the cause."""
-        return replace(self, stdout="", stderr=text.cut_middle(self.stderr, LONGEST_REFUSAL), environment=None)
+        return replace(self, stdout="", stderr=text.cut_middle(self.stderr, MAX_REFUSAL), environment=None)
 
     def data(self, error_type: ErrorType) -> dict[str, Any]:
         facts = {key: list(value) if isinstance(value, tuple) else value for key, value in asdict(self).items()}
@@ -176,11 +176,11 @@ class RunFacts:
 
 def _without_middle(command: Sequence[str]) -> list[str]:
     """The command, without the arguments in its middle if it is too long."""
-    if sum(map(len, command)) <= LONGEST_COMMAND:
+    if sum(map(len, command)) <= MAX_COMMAND:
         return list(command)
     # As many of the first and of the last as have half of the characters.
     head, tail = (
-        sum(total <= LONGEST_COMMAND // 2 for total in accumulate(map(len, arguments)))
+        sum(total <= MAX_COMMAND // 2 for total in accumulate(map(len, arguments)))
         for arguments in (command, command[::-1])
     )
     left_out = len(command) - head - tail
@@ -208,7 +208,7 @@ class ExecutionFailed(CallError):
         fix: Sentence | None = None,
     ) -> None:
         """`fix` is what certainly helps, if that is known."""
-        sentences = [text.cut_middle(sentence, LONGEST_SENTENCE, separator=" ") for sentence in (headline, *details)]
+        sentences = [text.cut_middle(sentence, MAX_SENTENCE, separator=" ") for sentence in (headline, *details)]
         self._before, self._after = sentences, _quoted_stderr(facts.stderr, headline)
         super().__init__(self.message_with(fix), facts.data(error_type))
         self.error_type = error_type

@@ -25,11 +25,11 @@ from pydantic_core import CoreSchema, core_schema
 from pytest_mcp.api import expressions, targets
 from pytest_mcp.api.advice import Advice, Sentence
 from pytest_mcp.api.targets import Target
-from pytest_mcp.config.model import LEAST_TOKENS, LONGEST_TIMEOUT, MAX_TOKENS, Bounds
+from pytest_mcp.config.model import LEAST_TOKENS, MAX_TOKENS, TIMEOUT_CEILING, Bounds
 
 MAX_NODE_IDS = 2000
-LONGEST_REF = 200
-LONGEST_PATTERN = 200
+MAX_REF = 200
+MAX_PATTERN = 200
 _PATTERN_CHARACTERS = r"^[A-Za-z0-9_*?.\-\[\]]+$"
 _PATTERN_WORDS = re.compile("test|spec|check", re.IGNORECASE)
 # The wildcards of a glob. A class as fnmatch parses it: a ] right after [ or [! is a member.
@@ -134,8 +134,8 @@ def _check_ref(ref: str) -> str:
     """What git would take for an option or for several refs; whether it names a commit is asked later."""
     if not ref or ref.startswith("-") or not ref.isprintable() or " " in ref:
         raise ValueError("must be a git ref, for example main, v1.2, HEAD~3 or a1b2c3d")
-    if len(ref) > LONGEST_REF:
-        raise ValueError(f"is longer than {LONGEST_REF} characters")
+    if len(ref) > MAX_REF:
+        raise ValueError(f"is longer than {MAX_REF} characters")
     return ref
 
 
@@ -152,7 +152,7 @@ def _check_changed(value: Any) -> bool | str | None:
 
 
 _TARGET_SCHEMA = WithJsonSchema({"type": "string", "minLength": 1, "maxLength": targets.MAX_LENGTH})
-_REF_SCHEMA = {"type": "string", "minLength": 1, "maxLength": LONGEST_REF}
+_REF_SCHEMA = {"type": "string", "minLength": 1, "maxLength": MAX_REF}
 _Expression = Annotated[StrictStr, Field(min_length=1, max_length=expressions.MAX_LENGTH)]
 
 PathTarget = Annotated[Target, BeforeValidator(_to_target(targets.parse_path)), _TARGET_SCHEMA]
@@ -163,7 +163,7 @@ NodeTargets = Annotated[
     Field(json_schema_extra={"minItems": 1, "maxItems": MAX_NODE_IDS}),
 ]
 Pattern = Annotated[
-    StrictStr, Field(max_length=LONGEST_PATTERN, pattern=_PATTERN_CHARACTERS), AfterValidator(_check_pattern)
+    StrictStr, Field(max_length=MAX_PATTERN, pattern=_PATTERN_CHARACTERS), AfterValidator(_check_pattern)
 ]
 Markers = Annotated[_Expression, _check_expression(arguments=True)]
 Keywords = Annotated[_Expression, _check_expression(arguments=False)]
@@ -173,5 +173,5 @@ Changed = Annotated[
     BeforeValidator(_check_changed),
     WithJsonSchema({"anyOf": [{"type": "boolean"}, _REF_SCHEMA]}),
 ]
-Seconds = Annotated[int, Whole(1, LONGEST_TIMEOUT, limit=lambda bounds: bounds.max_timeout)]
+Seconds = Annotated[int, Whole(1, TIMEOUT_CEILING, limit=lambda bounds: bounds.max_timeout)]
 Tokens = Annotated[int, Whole(LEAST_TOKENS, MAX_TOKENS, limit=lambda bounds: bounds.max_tokens)]

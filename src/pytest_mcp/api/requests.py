@@ -21,7 +21,7 @@ from pytest_mcp.api.parameters import (
     Whole,
 )
 from pytest_mcp.api.targets import Target
-from pytest_mcp.config.model import MOST_WORKERS, Bounds
+from pytest_mcp.config.model import MAX_WORKERS, Bounds
 
 Detail = Literal["auto", "tests", "full"]
 
@@ -168,7 +168,7 @@ class ExecuteTests(Chosen):
         default=None,
         description="Stop the run after so many seconds and report what had finished. Usually 240, at most 3600.",
     )
-    workers: Annotated[int | Literal["auto"], Whole(1, MOST_WORKERS, word="auto")] | None = Field(
+    workers: Annotated[int | Literal["auto"], Whole(1, MAX_WORKERS, word="auto")] | None = Field(
         default=None,
         description="Number of processes, with the project's pytest-xdist. auto: one per core. 1: only one."
         " Helps with slow tests only.",

@@ -22,7 +22,7 @@ from pytest_mcp.process.background import in_thread
 from pytest_mcp.python import git_files
 
 # Beyond this, looking takes about as long as asking git.
-MOST_FILES = 20_000
+MAX_FILES = 20_000
 _SKIPPED = CACHES | {".git", "node_modules", "site-packages", "__pypackages__"}
 
 
@@ -105,7 +105,7 @@ def _fingerprint(top: Path, written: Path | None = None) -> bytes | None:
     digest = hashlib.blake2b(repr(git_files.head_commit(top)).encode())
     own = os.fspath(written) if written else None
     for number, entry in enumerate(_files(os.fspath(top))):
-        if number > MOST_FILES:
+        if number > MAX_FILES:
             return None
         if own is None or not entry.path.startswith(own):
             digest.update(os.fsencode(entry.path) + b"\0" + _facts(entry))

@@ -25,8 +25,8 @@ from pytest_mcp.process.background import in_thread
 from pytest_mcp.run.run import ALL_LINES, ChangedLines
 
 # For all of it.
-MOST_SECONDS = 60
-LONGEST_REF = 256
+MAX_SECONDS = 60
+MAX_REF = 256
 # Characters that no ref has, and syntax for ranges, paths and searches in messages. A search can take any time.
 _UNUSABLE = (" ", ":", "?", "*", "[", "\\", "..", "{/")
 _REMOTE_HEAD = "refs/remotes/origin/HEAD"
@@ -85,10 +85,10 @@ class TreeComparison:
 
 async def since_ref(config: Config, ref: str | None, *, lines: bool = False) -> TreeComparison:
     """Raises ChangesRefused or CannotTell."""
-    with anyio.move_on_after(MOST_SECONDS):
+    with anyio.move_on_after(MAX_SECONDS):
         repository = await open_repository(config)
         return await since(repository, await resolve(repository, ref), lines=lines)
-    raise CannotTell(f"the files could not be compared within {MOST_SECONDS} seconds")
+    raise CannotTell(f"the files could not be compared within {MAX_SECONDS} seconds")
 
 
 async def since(repository: Repository, base: Base, *, lines: bool = False) -> TreeComparison:
@@ -119,7 +119,7 @@ async def ancestors(repository: Repository, base: Base, steps: Sequence[int]) ->
 
 
 async def _named(repository: Repository, ref: str) -> Base:
-    is_usable = 0 < len(ref) <= LONGEST_REF and ref.isprintable() and not ref.startswith(("-", "^"))
+    is_usable = 0 < len(ref) <= MAX_REF and ref.isprintable() and not ref.startswith(("-", "^"))
     if not is_usable or any(each in ref for each in _UNUSABLE):
         raise ChangesRefused("must name one commit, for example main, v1.2, HEAD~3, origin/main or a1b2c3d")
     try:

@@ -27,11 +27,11 @@ from pytest_mcp.python.query import Question, Unanswered
 # For one command. A repository can make git hang, by a pipe in place of a file for example.
 GIT_SECONDS = 20
 # A few objects can stand for a tree of millions of files, all of which git would list in memory.
-MOST_MEMORY = 2 * 1024**3
+MAX_MEMORY = 2 * 1024**3
 # One listing: about half a million files.
-MOST_OUTPUT = 64 * 1024 * 1024
+MAX_OUTPUT = 64 * 1024 * 1024
 # An index of a million files is half as large.
-LARGEST_INDEX = 256 * 1024 * 1024
+MAX_INDEX = 256 * 1024 * 1024
 # The default branch is the first of these that exists.
 BRANCHES = (
     *("refs/remotes/origin/HEAD", "refs/heads/main", "refs/remotes/origin/main"),
@@ -74,7 +74,7 @@ _DIFF = (
 # Behind the list of files, the numbers of the lines that differ. A change of line ends alone is none.
 _LINES = ("--patch", "--unified=0", "--inter-hunk-context=0", "--no-prefix", "--ignore-cr-at-eol")
 # A larger file counts as binary there. No person writes so much source into one.
-_LARGEST_TEXT = ("-c", "core.bigFileThreshold=2m")
+_MAX_TEXT = ("-c", "core.bigFileThreshold=2m")
 # What an index contains that git must not write, even privately: the mode of a submodule, since the git that looks into
 # one would write to the submodule's index; and the marks of a split one, which could name submodules, and of a sparse
 # one, for which git creates objects.
@@ -120,15 +120,15 @@ class GitProgram:
         question = _question(self.top, self.environment)
         settings = {**question.settings, **variables}
         launch = query.launch(replace(question, arguments=(*_OPTIONS, *arguments), settings=settings), self.program)
-        limited = replace(launch, max_memory=MOST_MEMORY)
+        limited = replace(launch, max_memory=MAX_MEMORY)
         try:
-            ended, output = await process.ask_for_bytes(limited, given, time_limit=GIT_SECONDS, most=MOST_OUTPUT)
+            ended, output = await process.ask_for_bytes(limited, given, time_limit=GIT_SECONDS, most=MAX_OUTPUT)
         except SpawnError as error:
             raise CannotTell(f"git could not be started: {error}") from error
         if ended.timed_out:
             raise CannotTell(f"git did not answer within {GIT_SECONDS} seconds")
         if ended.reason == "overflow":
-            raise CannotTell(f"git listed more than {MOST_OUTPUT // 1024**2} MiB of files")
+            raise CannotTell(f"git listed more than {MAX_OUTPUT // 1024**2} MiB of files")
         if ended.code is None:
             raise CannotTell(f"git was ended by {ended.signal}")
         return ended, output
@@ -179,7 +179,7 @@ class Repository(GitProgram):
             status = await self.ask(*_STATUS, variables=variables)
             if commit is None:
                 return status, b""
-            diff = (*_LARGEST_TEXT, *_DIFF, *_LINES) if lines else _DIFF
+            diff = (*_MAX_TEXT, *_DIFF, *_LINES) if lines else _DIFF
             return status, await self.ask(*diff, commit, "--", variables=variables)
 
     async def list_tree(self, commit: str) -> bytes:
@@ -260,7 +260,7 @@ def _copy_index(index: Path, copy: Path) -> bool:
         return False
     with os.fdopen(opened, "rb") as source:
         status = os.fstat(opened)
-        if not stat.S_ISREG(status.st_mode) or status.st_size > LARGEST_INDEX:
+        if not stat.S_ISREG(status.st_mode) or status.st_size > MAX_INDEX:
             raise CannotTell("git's index is not a file that can be read")
         content = source.read()
     copy.write_bytes(content)

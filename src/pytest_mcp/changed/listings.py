@@ -12,9 +12,9 @@ from typing import NamedTuple
 from pytest_mcp.changed.git_commands import CannotTell
 
 # In one listing.
-MOST_ENTRIES = 300_000
+MAX_ENTRIES = 300_000
 # No file system has longer paths; nobody has folders this deep.
-LONGEST_PATH = 4096
+MAX_PATH = 4096
 DEEPEST_PATH = 100
 SUBMODULE = b"160000"
 LINK = b"120000"
@@ -151,13 +151,13 @@ def _character(match: re.Match[bytes]) -> bytes:
 
 def _records(output: bytes) -> Iterator[bytes]:
     records = output.split(b"\0")
-    if len(records) > MOST_ENTRIES:
-        raise CannotTell(f"the repository has more than {MOST_ENTRIES} files")
+    if len(records) > MAX_ENTRIES:
+        raise CannotTell(f"the repository has more than {MAX_ENTRIES} files")
     return iter(records[:-1])
 
 
 def _safe(path: bytes) -> bytes:
     parts = path.split(b"/")
-    if len(path) > LONGEST_PATH or len(parts) > DEEPEST_PATH or not _FORBIDDEN.isdisjoint(parts):
+    if len(path) > MAX_PATH or len(parts) > DEEPEST_PATH or not _FORBIDDEN.isdisjoint(parts):
         raise CannotTell("the repository contains a path that no checkout can have")
     return path

@@ -15,8 +15,8 @@ from typing import NamedTuple
 # The bytes of a name: beyond ASCII every byte, whatever the encoding.
 _NAME = rb"\w\x80-\xff"
 # More names in one line or one list than a person writes; a file that has more is not read any further.
-_LONGEST_LINE = 1_000
-_LONGEST_LIST = 50_000
+_MAX_LINE = 1_000
+_MAX_LIST = 50_000
 # Stands for the names that were not read.
 UNREAD = "\0"
 _TOO_LONG = "has an import statement that is too long to read"
@@ -30,13 +30,13 @@ _LISTED = (
 _IMPORT = re.compile(rb"import(?![%s])%s" % (_NAME, _LISTED))
 # What precedes `import`: a line ends only behind a backslash.
 _FROM = re.compile(rb"from((?:[.%s \t\f]|\\(?:\r\n?|\n))*+)\Z" % _NAME)
-_LONGEST_ORIGIN = 300
+_MAX_ORIGIN = 300
 _LINE_END = re.compile(rb"\r\n?|\n")
 # Everything that is not of a dotted name as a space; quotes and colons as one kind of quote.
 _WORDS = bytes(byte if re.match(rb"[%s.]" % _NAME, bytes([byte])) else ord(" ") for byte in range(256))
 _QUOTES = bytes.maketrans(b"':", b'""')
 # In parts.
-_LONGEST_NAME = 20
+_MAX_NAME = 20
 _NOT_OF_A_SCRIPT = re.compile(rb"[^%s\-]" % _NAME)
 # Files that many folders have. To name one is not to run it.
 _EVERY_FOLDER = frozenset({"__init__", "conftest"})
@@ -188,7 +188,7 @@ class Scanner:
             if head in tops or head in folders:
                 rest, space, _ = pieces[number].partition(b" ")
                 if not space:
-                    rest = b".".join(pieces[number : number + _LONGEST_NAME]).partition(b" ")[0]
+                    rest = b".".join(pieces[number : number + _MAX_NAME]).partition(b" ")[0]
                 found.add(head + b"." + rest)
         return frozenset(map(_text, found))
 
@@ -200,7 +200,7 @@ def _encoded(names: Iterable[str]) -> frozenset[bytes]:
 
 def _beginning(content: bytes, start: int) -> int:
     """Where the text begins in which `from` can stand: its line, or more if a backslash continues the line before."""
-    earliest = max(0, start - _LONGEST_ORIGIN)
+    earliest = max(0, start - _MAX_ORIGIN)
     line = content.rfind(b"\n", earliest, start) + 1
     end = content[line - 3 : line] if line > 1 else b""
     return earliest if b"\\" in end and end.rstrip().endswith(b"\\") else max(line, earliest)
@@ -231,7 +231,7 @@ def _names(module: bytes, listed: bytes) -> tuple[frozenset[str], frozenset[str]
         names.add(name)
         if is_star or words[1:2] == [b"as"]:
             whole.add(name)
-    if len(listed) >= (_LONGEST_LIST if listed.lstrip().startswith(b"(") else _LONGEST_LINE):
+    if len(listed) >= (_MAX_LIST if listed.lstrip().startswith(b"(") else _MAX_LINE):
         names.add(UNREAD)
     return frozenset(names or [_text(origin)]), frozenset(whole)
 

@@ -16,13 +16,13 @@ from pathlib import Path, PurePosixPath
 from pytest_mcp.changed.git_commands import CannotTell
 from pytest_mcp.text import label
 
-MOST_FILES = 100_000
+MAX_FILES = 100_000
 # More than a person writes into one file; in bytes.
-LARGEST_FILE = 1_000_000
+MAX_FILE = 1_000_000
 # For reading all of them, in seconds.
-LONGEST_SCAN = 30.0
+MAX_SCAN = 30.0
 # What is compared of one file of a checkout, in bytes.
-MOST_COMPARED = 128 * 1024 * 1024
+MAX_COMPARED = 128 * 1024 * 1024
 # What shows that a folder is an environment.
 ENVIRONMENT = frozenset({"pyvenv.cfg", "conda-meta"})
 SETTINGS = frozenset(
@@ -71,7 +71,7 @@ def list_files(root: Path) -> ScannedFiles:
     """Raises Unreadable if there are too many files, or folders that have two names."""
     files = ScannedFiles(root)
     todo = [""]
-    deadline = time.monotonic() + LONGEST_SCAN
+    deadline = time.monotonic() + MAX_SCAN
     while todo:
         _check(deadline)
         prefix = todo.pop()
@@ -84,8 +84,8 @@ def list_files(root: Path) -> ScannedFiles:
                 files.python.append(prefix + entry.name)
             if entry.name in SETTINGS:
                 files.settings.append(prefix + entry.name)
-        if len(files.python) > MOST_FILES:
-            raise Unreadable(f"the project has more than {MOST_FILES:,} Python files")
+        if len(files.python) > MAX_FILES:
+            raise Unreadable(f"the project has more than {MAX_FILES:,} Python files")
     return files
 
 
@@ -131,21 +131,21 @@ def _inside(root: Path, link: str) -> str | None:
 
 def contents(files: ScannedFiles, names: list[str]) -> Iterator[tuple[str, bytes | None]]:
     """Each file with its content; None if it is not a readable regular file in the root, or too large."""
-    deadline = time.monotonic() + LONGEST_SCAN
+    deadline = time.monotonic() + MAX_SCAN
     root = str(files.root)
     for name in names:
         _check(deadline)
         try:
             # One byte more shows whether it is too large.
-            content = None if name in files.foreign else _read(f"{root}/{name}", LARGEST_FILE + 1)
+            content = None if name in files.foreign else _read(f"{root}/{name}", MAX_FILE + 1)
         except (OSError, ValueError):
             content = None
-        yield name, content if content is not None and len(content) <= LARGEST_FILE else None
+        yield name, content if content is not None and len(content) <= MAX_FILE else None
 
 
 def _check(deadline: float) -> None:
     if time.monotonic() > deadline:
-        raise Unreadable(f"reading the project's files took longer than {LONGEST_SCAN:.0f} seconds")
+        raise Unreadable(f"reading the project's files took longer than {MAX_SCAN:.0f} seconds")
 
 
 def _read(path: str | bytes, most: int, *, flags: int = 0) -> bytes | None:
@@ -166,7 +166,7 @@ def _read(path: str | bytes, most: int, *, flags: int = 0) -> bytes | None:
 class WorkingTree:
     """Single files of a checkout. No link is followed."""
 
-    def __init__(self, top: Path, seconds: float = LONGEST_SCAN) -> None:
+    def __init__(self, top: Path, seconds: float = MAX_SCAN) -> None:
         self._top = os.fsencode(top)
         self._seconds = seconds
         self._deadline = time.monotonic() + seconds
@@ -180,7 +180,7 @@ class WorkingTree:
             if mode is not None and stat.S_ISLNK(mode):
                 kind += os.readlink(self._full(path))  # noqa: PTH115 - pathlib knows no bytes
             elif mode is not None and stat.S_ISREG(mode):
-                kind += _read(self._full(path), MOST_COMPARED, flags=os.O_NOFOLLOW) or b""
+                kind += _read(self._full(path), MAX_COMPARED, flags=os.O_NOFOLLOW) or b""
         except OSError:
             kind += b"unreadable"
         return hashlib.sha256(kind).digest()

@@ -23,7 +23,7 @@ from pytest_mcp.process.background import in_thread
 from pytest_mcp.process.job import SpawnError
 
 # A larger tree is not copied.
-MOST_BYTES = 512 * 1024 * 1024
+MAX_BYTES = 512 * 1024 * 1024
 # What git is asked for and written at once, which cannot be interrupted. A larger file is left out.
 BATCH_BYTES = 32 * 1024 * 1024
 BATCH_FILES = 2_000
@@ -56,8 +56,8 @@ async def copy_of(repository: Repository, commit: str) -> AsyncIterator[TreeCopy
 async def _write(repository: Repository, commit: str, tree: Path) -> tuple[str, ...]:
     """What is left out."""
     files = listings.parse_tree(await repository.list_tree(commit))
-    if sum(file.size for file in files.values()) > MOST_BYTES:
-        raise CannotTell(f"its tree is larger than {MOST_BYTES // 1024**2} MiB")
+    if sum(file.size for file in files.values()) > MAX_BYTES:
+        raise CannotTell(f"its tree is larger than {MAX_BYTES // 1024**2} MiB")
     readable = {path: file for path, file in files.items() if file.mode != SUBMODULE and file.size <= BATCH_BYTES}
     left_out = [path for path in files if path not in readable]
     for batch in _batches(readable):

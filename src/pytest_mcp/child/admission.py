@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 # Files by which some version of pytest recognises an environment of venv, virtualenv or conda.
 SIGNS_OF_AN_ENVIRONMENT = ("pyvenv.cfg", os.path.join("conda-meta", "history"), os.path.join("bin", "activate"))
 # The most files that one record lists.
-MOST_UNREACHABLE = 1000
+MAX_UNREACHABLE = 1000
 
 
 class Admission:
@@ -76,7 +76,7 @@ class Admission:
         with suppress(Exception):
             unreachable = out_of_reach({str(item.path) for item in session.items}, self.root)
             if unreachable:
-                self.emit("unreachable", files=unreachable[:MOST_UNREACHABLE])
+                self.emit("unreachable", files=unreachable[:MAX_UNREACHABLE])
 
 
 def out_of_reach(paths: Iterable[str], root: str) -> list[str]:

@@ -23,7 +23,7 @@ import pytest
 from admission import is_environment
 from import_origins import INSTALLED, STANDARD_LIBRARY
 from preload import listed
-from selection_facts import MOST_FILES
+from selection_facts import MAX_FILES
 
 # In nanoseconds. A cache that is written sooner after a change may hold the code from before it.
 SAFELY_LATER = 1_000_000_000
@@ -160,6 +160,6 @@ def caches_below(root: str) -> Iterator[tuple[str, str]]:
             if tag:
                 yield os.path.join(folder, stem + ".py"), os.path.join(caches, name)
                 count += 1
-        if count > MOST_FILES:
+        if count > MAX_FILES:
             return
         below[:] = [name for name in below if name not in UNEDITED and not is_environment(os.path.join(folder, name))]

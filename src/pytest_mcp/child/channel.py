@@ -14,7 +14,7 @@ from contextlib import suppress
 from typing import Any
 
 # The most characters that wait for the next record.
-MOST_HELD = 8_000
+MAX_HELD = 8_000
 
 
 class Channel:
@@ -69,7 +69,7 @@ class Channel:
         try:
             self.count += 1
             record = line % ((self.count, self.encode(node_id)) + more)
-            if hold and len(self.held) < MOST_HELD:
+            if hold and len(self.held) < MAX_HELD:
                 self.held += "\n" + record + "\n"
             else:
                 self.write(record)

@@ -20,17 +20,17 @@ import pytest
 EVERYTHING = 2
 # The one at which it shows values as they are, up to this many characters.
 LONG_VALUES = 1
-LONGEST_VALUE = 2400
+MAX_VALUE = 2400
 # pytest shows this many lines of an explanation; in what follows, runs of equal lines are shortened.
 ALWAYS_SHOWN = 8
 SHOWN_CHARACTERS = 640
 EQUAL_LINES = 3
 # More lines than this explain nothing.
-MOST_LINES = 2000
+MAX_LINES = 2000
 # Values whose texts are longer have only the brief explanation: to format them takes seconds.
-LONGEST_COMPARED = 400_000
+MAX_COMPARED = 400_000
 # How much is spent on looking for similar lines, in pairs of characters: about a second.
-MOST_PAIRS = 10_000_000
+MAX_PAIRS = 10_000_000
 # What pytest says instead of the rest, at the end of a line or as a line of its own, indented below an attribute.
 _HINT = re.compile(r"(?:^ *|, )[Uu]se '?-vv?'? to (?:show|get (?:more|the full) diff)$")
 _DIFFERENCE = ("- ", "+ ")
@@ -94,7 +94,7 @@ class Comparisons:
         kept = shortened([_HINT.sub("", line) for line in first if not _HINT.match(line)])
         if any(_HINT.match(line) for line in first):
             kept += unsaid(self.differences(compared), kept)
-        return [kept[:MOST_LINES]]
+        return [kept[:MAX_LINES]]
 
     @unseen
     def differences(self, compared: tuple[str, object, object]) -> list[str]:
@@ -113,14 +113,14 @@ def verbosity_for(explanation: list[str], left: object, right: object) -> int:
     if explanation:
         is_long = len(explanation) > ALWAYS_SHOWN or sum(map(len, explanation)) > SHOWN_CHARACTERS
     else:
-        is_long = max(len(repr(left)), len(repr(right))) > LONGEST_VALUE
+        is_long = max(len(repr(left)), len(repr(right))) > MAX_VALUE
     return EVERYTHING if is_long else LONG_VALUES
 
 
 @unseen
 def is_long(*values: object) -> bool:
     with suppress(Exception):
-        return sum(len(repr(value)) for value in values) > LONGEST_COMPARED
+        return sum(len(repr(value)) for value in values) > MAX_COMPARED
     return True
 
 
@@ -180,7 +180,7 @@ _REPLACEMENT = Replacement()
 
 @unseen
 def differing(
-    old: Lines, new: Lines, ndiff: Any, most_pairs: int = MOST_PAIRS, most_lines: int = MOST_LINES
+    old: Lines, new: Lines, ndiff: Any, most_pairs: int = MAX_PAIRS, most_lines: int = MAX_LINES
 ) -> Iterator[str]:
     """As `ndiff`, but similar lines are next to each other only where they are found in time."""
     from difflib import SequenceMatcher

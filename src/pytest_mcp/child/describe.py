@@ -21,12 +21,12 @@ MACHINERY = ("_pytest", "pytest", "pluggy", "__main__")
 PLACE = re.compile(r"(?::\d+(?:: [A-Za-z_][\w.]*)?|, line \d+)$")
 
 # A traceback deeper than this is told by its last frames. pytest itself shows twenty of an endless recursion.
-MOST_FRAMES = 60
+MAX_FRAMES = 60
 # A longer chain, or a group of more, is told by its first and its last exceptions.
-MOST_RAISED = 40
+MAX_RAISED = 40
 # A longer value or statement tells no more; the answer shows less than this anyway.
-LONGEST_VALUE = 500
-LONGEST_STATEMENT = 1000
+MAX_VALUE = 500
+MAX_STATEMENT = 1000
 
 # pytest marks the statement that failed, and each line of the exception's text, in the first column.
 STATEMENT_MARK = ">"
@@ -159,8 +159,8 @@ def chain_of(longrepr: Any, root: str) -> list[Any] | None:
 
 
 def _without_middle(chain: list[Any]) -> list[Any]:
-    half = MOST_RAISED // 2
-    if len(chain) <= MOST_RAISED:
+    half = MAX_RAISED // 2
+    if len(chain) <= MAX_RAISED:
         return chain
     # In Python's words for the members of a large group.
     more = "and %d more exceptions" % (len(chain) - 2 * half)
@@ -189,7 +189,7 @@ def _in_short(chain: list[Any]) -> str:
 
 def _raised(traceback: Any, root: str) -> list[Any]:
     entries = traceback.reprentries
-    last = entries[-MOST_FRAMES:]
+    last = entries[-MAX_FRAMES:]
     note = traceback.extraline
     if len(last) < len(entries):
         note = "the last %d of %d frames" % (len(last), len(entries))
@@ -223,7 +223,7 @@ def _native(written: str, root: str) -> list[Any]:
             chain.append([None, None, [], []])
         elif not (in_group and _END_OF_GROUP.match(line)):
             _add_native(content, chain[-1], root)
-    return [[link, note, _stripped(text), frames[-MOST_FRAMES:]] for link, note, text, frames in chain]
+    return [[link, note, _stripped(text), frames[-MAX_FRAMES:]] for link, note, text, frames in chain]
 
 
 def _add_native(line: str, raised: list[Any], root: str) -> None:
@@ -239,7 +239,7 @@ def _add_native(line: str, raised: list[Any], root: str) -> None:
         text.append(line)
     elif frames and line.startswith("    "):
         statement = ((frames[-1][3] or "") + "\n" + line.strip()).strip("\n")
-        frames[-1][3] = statement[:LONGEST_STATEMENT]
+        frames[-1][3] = statement[:MAX_STATEMENT]
 
 
 def _stripped(text: list[str]) -> list[str]:
@@ -273,8 +273,8 @@ def _frame(entry: Any, root: str) -> list[Any]:
         int(place.lineno),
         _function(str(place.message), lines),
         _statement(lines),
-        [[str(name), str(value)[:LONGEST_VALUE]] for name, value in arguments],
-        [str(line)[:LONGEST_VALUE] for line in variables],
+        [[str(name), str(value)[:MAX_VALUE]] for name, value in arguments],
+        [str(line)[:MAX_VALUE] for line in variables],
     ]
 
 
@@ -314,5 +314,5 @@ def _statement(lines: list[str]) -> str | None:
     if start is not None:
         lines = [" " + lines[start][1:], *lines[start + 1 :]]
     source = [line for line in lines if not _CARETS.match(line)]
-    text = "\n".join(line.strip() for line in source)[:LONGEST_STATEMENT]
+    text = "\n".join(line.strip() for line in source)[:MAX_STATEMENT]
     return text if text not in ("", "???") else None

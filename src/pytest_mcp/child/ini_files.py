@@ -22,7 +22,7 @@ NAMES = ("pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg")
 # Other files that make pytest use a folder.
 SIGNS = ("setup.py", "conftest.py", "__init__.py")
 # The most that is read of a file above the root. Parsing TOML of this size takes a second at worst.
-MOST_BYTES = 128 * 1024
+MAX_BYTES = 128 * 1024
 
 Judge = Callable[[str], bool]
 
@@ -219,9 +219,9 @@ def copy_has_settings(path: str, run_dir: str) -> bool:
         # Does not block if the file has been replaced by a pipe.
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
         with open(descriptor, "rb") as handle:
-            content = handle.read(MOST_BYTES + 1) if stat.S_ISREG(os.fstat(descriptor).st_mode) else b""
+            content = handle.read(MAX_BYTES + 1) if stat.S_ISREG(os.fstat(descriptor).st_mode) else b""
         with open(copy, "wb") as handle:
             handle.write(content)
     except OSError:
         return True
-    return len(content) > MOST_BYTES or has_settings(copy)
+    return len(content) > MAX_BYTES or has_settings(copy)

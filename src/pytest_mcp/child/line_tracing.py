@@ -42,9 +42,9 @@ EXPLAINING = {
 # So many tests run before the failing ones.
 WARM_UP = 2
 # How many of the functions that were called last are told of a failing test.
-MOST_CALLS = 100
+MAX_CALLS = 100
 # The most functions in the record of one test.
-MOST_FUNCTIONS = 5_000
+MAX_FUNCTIONS = 5_000
 # Of a test with many parameter sets so many are chosen; of the failing test more, because they differ least.
 VARIANTS = 4
 OWN_VARIANTS = 40
@@ -198,7 +198,7 @@ class Tracing:
 
     def described(self, lines: Lines) -> dict[str, list[list[str]]]:
         files: dict[str, dict[str, set[int]]] = {}
-        for entry in list(lines.values())[:MOST_FUNCTIONS]:
+        for entry in list(lines.values())[:MAX_FUNCTIONS]:
             functions = files.setdefault(self.files.known[entry.code.co_filename], {})
             functions.setdefault(function_name(entry.code), set()).update(entry.lines)
         return {
@@ -210,7 +210,7 @@ class Tracing:
         """The functions that were called, each once, the last one first; file and name."""
         last = dict.fromkeys(reversed(self.recorder.calls or ()))
         named = ((self.files.known[code.co_filename], function_name(code)) for code in last)
-        return [list(pair) for pair in islice(dict.fromkeys(named), MOST_CALLS)]
+        return [list(pair) for pair in islice(dict.fromkeys(named), MAX_CALLS)]
 
 
 class ProjectFiles:

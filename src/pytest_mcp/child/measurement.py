@@ -31,8 +31,8 @@ INSTALLED = ["*/site-packages/*", "*/dist-packages/*"]
 # Where coverage.py's data goes, whatever the settings say.
 VARIABLE = "COVERAGE_FILE"
 # How many files are reported, those with the most missed lines first, and how much of each.
-MOST_FILES = 2_000
-MOST_RANGES = 1_000
+MAX_FILES = 2_000
+MAX_RANGES = 1_000
 # Instead of ranges: a file that the base lacks.
 ALL_LINES = "all"
 
@@ -232,15 +232,15 @@ def report_coverage(emit: Callable[..., bool], cov: Any, path: str, root: str, c
     rows = [FileCoverage(cov, name, entry, has_branches) for name, entry in files.items()]
     if changed is not None:
         rows = [row.limited(changed[row.name], cov) for row in rows if row.name in changed]
-    for row in sorted(rows, key=lambda row: (-len(row.missed), row.name))[:MOST_FILES]:
+    for row in sorted(rows, key=lambda row: (-len(row.missed), row.name))[:MAX_FILES]:
         # Also of a file without gaps: another run of the same suite may have missed some of its lines.
         emit(
             "covered_file",
             file=row.name,
             lines=row.lines,
             missed=len(row.missed),
-            ranges=ranges_of(row.missed, MOST_RANGES),
-            untaken=row.untaken[:MOST_RANGES] if has_branches else None,
+            ranges=ranges_of(row.missed, MAX_RANGES),
+            untaken=row.untaken[:MAX_RANGES] if has_branches else None,
         )
     totals = report.get("totals", {}) if changed is None else {}
     emit(

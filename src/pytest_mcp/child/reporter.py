@@ -20,7 +20,7 @@ from import_origins import imported_elsewhere
 from ini_files import settings_file
 from phases import Describer, MemoryReserve, Observer, Stages, fields_of, fields_of_error, fields_of_warning
 from selection import Selection
-from selection_facts import MOST_NAMES, NamedTargets, marks_of, near_names, reasons, registered_marks
+from selection_facts import MAX_NAMES, NamedTargets, marks_of, near_names, reasons, registered_marks
 from source_lines import broken_conftest, described
 from xdist_controller import Controller, distributes, is_grouped, ungrouped
 
@@ -203,7 +203,7 @@ class Reporter:
             if self.marks is not None:
                 self.marks |= marks_of(items)
             if self.config.getoption("keyword"):
-                self.names.update(getattr(item, "originalname", None) or item.name for item in items[:MOST_NAMES])
+                self.names.update(getattr(item, "originalname", None) or item.name for item in items[:MAX_NAMES])
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         # Also called after a failed collection, and never in xdist's controller, so it is only kept here.

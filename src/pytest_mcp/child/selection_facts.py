@@ -42,12 +42,12 @@ OURS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "")
 # Folders in which nobody keeps tests.
 UNSEARCHED = ("node_modules", "site-packages", "__pycache__")
 # The most files that are counted.
-MOST_FILES = 20_000
+MAX_FILES = 20_000
 # So many words of -k are compared with at most so many names; how alike they must be, from 0 to 1.
-MOST_ASKED = 5
-MOST_NAMES = 5_000
+MAX_ASKED = 5
+MAX_NAMES = 5_000
 LIKENESS = 0.75
-LONGEST_WORD = 100
+MAX_WORD = 100
 
 
 class NamedTargets:
@@ -210,7 +210,7 @@ def count_files(config: Any, places: Iterable[str]) -> tuple[int, int]:
     counts, patterns = [0, 0], config.getini("python_files")
     for path in python_files(places):
         counts[0 if matches(path, patterns) else 1] += 1
-        if sum(counts) >= MOST_FILES:
+        if sum(counts) >= MAX_FILES:
             break
     return counts[0], counts[1]
 
@@ -234,10 +234,10 @@ def near_names(expression: str, names: Iterable[str]) -> list[str]:
     # Not before it is needed: code under test should see no module that pytest has not imported.
     import difflib
 
-    known = sorted(names)[:MOST_NAMES]
-    words = sorted({word for name in known for word in (name, *name.split("_")) if 3 < len(word) <= LONGEST_WORD})
-    asked = [word for word in re.findall(r"\w+", expression) if len(word) <= LONGEST_WORD][:MOST_ASKED]
-    return [near for word in asked for near in difflib.get_close_matches(word, words[:MOST_NAMES], 1, LIKENESS)]
+    known = sorted(names)[:MAX_NAMES]
+    words = sorted({word for name in known for word in (name, *name.split("_")) if 3 < len(word) <= MAX_WORD})
+    asked = [word for word in re.findall(r"\w+", expression) if len(word) <= MAX_WORD][:MAX_ASKED]
+    return [near for word in asked for near in difflib.get_close_matches(word, words[:MAX_NAMES], 1, LIKENESS)]
 
 
 # --- marks -------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from typing import Any, Iterable
 import pytest
 
 # If the `def` is not this close below a decorator, the source does not match the code.
-LONGEST_DECORATION = 200
+MAX_DECORATION = 200
 # Packages whose errors stand for what caused them. pytest raises an ImportError for a plugin.
 _WRAPPING = ("_pytest", "pluggy")
 
@@ -66,7 +66,7 @@ def definition_line(item: Any) -> int | None:
 
 
 def _line_of_def(name: str, path: str, first: int) -> int:
-    for number in range(first, first + LONGEST_DECORATION):
+    for number in range(first, first + MAX_DECORATION):
         words = linecache.getline(path, number).partition("(")[0].partition("[")[0].split()
         if words in (["def", name], ["async", "def", name]):
             return number

@@ -41,11 +41,11 @@ from pytest_mcp.terminal.output import print_message, show, show_on_stderr
 from pytest_mcp.tools import Tool, dump, named, offered, with_notices
 
 # How many folders a command names that is to be typed.
-MOST_FOLDERS = 20
+MAX_FOLDERS = 20
 TAKE_FOLDERS = ("run", "discover")
 INTERRUPTS = (signal.SIGINT, signal.SIGTERM)
 # In seconds, for a call that was told to end at once.
-LONGEST_STOP = 10.0
+MAX_STOP = 10.0
 TEARING_DOWN = "interrupted: fixtures are torn down first; Ctrl-C again ends the run at once"
 
 
@@ -168,7 +168,7 @@ def _for_people(error: CallError, command: ToolCommand, screen: Screen) -> str:
     error = typed_advice.with_refs(error, typed, root)
 
     def with_folders(folders: Sequence[str]) -> str:
-        paths = [tool_flags.typed_path(folder, root) for folder in folders[:MOST_FOLDERS]]
+        paths = [tool_flags.typed_path(folder, root) for folder in folders[:MAX_FOLDERS]]
         line = tool_flags.command(options.command, {"node_ids": paths}, command.settings)
         hidden = len(folders) - len(paths)
         return f"{line} (and {hidden} more folders)" if hidden else line
@@ -216,7 +216,7 @@ async def _call(command: ToolCommand, request: Request, bar: ProgressBar) -> tup
         bar.stop()
         interruption.force(received)
         # Then every process ends. What takes longer is not waiting for one.
-        await anyio.sleep(LONGEST_STOP)
+        await anyio.sleep(MAX_STOP)
         scope.cancel()
 
     with anyio.CancelScope() as scope:

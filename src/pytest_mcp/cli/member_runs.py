@@ -35,8 +35,8 @@ _NOT_RUN = "was not run: "
 # Why the root itself, which is a part if it has tests of its own, cannot run.
 NO_ENVIRONMENT = "it has tests outside of its members, and no environment for them"
 # Of what an error says, in characters; and how many errors are quoted.
-LONGEST_ERROR = 2_000
-MOST_ERRORS = 10
+MAX_ERROR = 2_000
+MAX_ERRORS = 10
 
 Parts = list[list[Target]]
 
@@ -161,8 +161,8 @@ class MemberRuns:
         )
 
     def _with_errors(self, printed: str) -> str:
-        quoted = [(each.label, each.error) for each in self.ended if each.error][:MOST_ERRORS]
-        errors = [f"{label}:\n{cut_middle(safe(error), LONGEST_ERROR)}" for label, error in quoted]
+        quoted = [(each.label, each.error) for each in self.ended if each.error][:MAX_ERRORS]
+        errors = [f"{label}:\n{cut_middle(safe(error), MAX_ERROR)}" for label, error in quoted]
         return "\n\n".join(filter(None, [*errors, printed]))
 
     @property

@@ -27,7 +27,7 @@ REDRAW_SECONDS = 0.2
 # A test that runs longer than this is named, and again each time that this has doubled.
 LONG_SECONDS = 10.0
 # The report at the end has all of them.
-MOST_FAILURES = 50
+MAX_FAILURES = 50
 LINE_CHARACTERS = 300
 # With workers the tests of many files run at once, so there is a line for each of these parts instead.
 PARTS = 10
@@ -58,12 +58,12 @@ class RunLog:
 
     def bad_news(self, ledger: Ledger) -> Iterator[str]:
         """A line for each test that has failed and each file that could not be collected since the last time."""
-        for event in ledger.collection_failures[self.not_collected : MOST_FAILURES]:
+        for event in ledger.collection_failures[self.not_collected : MAX_FAILURES]:
             yield self._bad(f"NOT COLLECTED {event.file}", event.message or "")
         self.not_collected = len(ledger.collection_failures)
         for node_id in ledger.running.keys() - self.failed if ledger.failed > len(self.failed) else ():
             record = ledger.tests[node_id]
-            if record.outcome in ("failed", "error") and len(self.failed) < MOST_FAILURES:
+            if record.outcome in ("failed", "error") and len(self.failed) < MAX_FAILURES:
                 self.failed.add(node_id)
                 yield self._bad(f"{record.outcome.upper()} {node_id}", failures.failure_of(record).cause)
 

@@ -11,11 +11,11 @@ from typing import NamedTuple
 DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = "8000"
 DEFAULT = f"{DEFAULT_HOST}:{DEFAULT_PORT}"
-LARGEST_PORT = 65_535
+MAX_PORT = 65_535
 # A shorter token could be guessed. `openssl rand -hex 32` prints four times as many characters.
 SHORTEST_TOKEN = 16
 # A longer one means that the wrong file was named.
-LONGEST_TOKEN = 4096
+MAX_TOKEN = 4096
 # The part of a file's mode that is for everybody but its owner and its group.
 FOR_OTHERS = 0o007
 
@@ -82,8 +82,8 @@ def _address(text: str) -> tuple[str, int]:
     if match is None:
         raise ValueError(f"--http {text!r} is not an address; use HOST:PORT, for example {DEFAULT} or [::1]:8000.")
     host, port = match[1] or DEFAULT_HOST, int(match[2] or DEFAULT_PORT)
-    if port > LARGEST_PORT:
-        raise ValueError(f"--http {text!r}: the port must be at most {LARGEST_PORT}.")
+    if port > MAX_PORT:
+        raise ValueError(f"--http {text!r}: the port must be at most {MAX_PORT}.")
     return DEFAULT_HOST if host.lower() == "localhost" else host, port
 
 
@@ -105,9 +105,9 @@ def _token(given: str | None, file: str | None) -> Token | None:
     where = "PYTEST_MCP_TOKEN" if file is None else f"The token in {file}"
     if len(secret) < SHORTEST_TOKEN:
         raise ValueError(f"{where} is shorter than {SHORTEST_TOKEN} characters; `openssl rand -hex 32` creates one.")
-    if len(secret) > LONGEST_TOKEN or not re.fullmatch(_BEARER, secret):
+    if len(secret) > MAX_TOKEN or not re.fullmatch(_BEARER, secret):
         raise ValueError(
-            f"{where} is longer than {LONGEST_TOKEN} characters or has characters that are invalid in a bearer token."
+            f"{where} is longer than {MAX_TOKEN} characters or has characters that are invalid in a bearer token."
         )
     return Token(secret)
 
@@ -123,7 +123,7 @@ def _read(file: str) -> str:
     try:
         # Replacement characters are refused as invalid in a token.
         with Path(file).expanduser().open(encoding="ascii", errors="replace") as handle:
-            return handle.read(LONGEST_TOKEN + 2).strip()
+            return handle.read(MAX_TOKEN + 2).strip()
     except (OSError, ValueError, RuntimeError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise ValueError(f"--token-file {file} cannot be read: {reason}.") from error

@@ -23,7 +23,7 @@ HISTORY_VARIABLE = f"{PREFIX}HISTORY"
 # Below the 300 seconds after which several clients stop waiting, so that a partial answer still arrives.
 DEFAULT_TIMEOUT = 240
 MAX_TIMEOUT = 3600
-LONGEST_TIMEOUT = 86_400
+TIMEOUT_CEILING = 86_400
 # The size limit of an answer in tokens, for calls without max_tokens.
 EXECUTE_TOKENS = 4_000
 DISCOVER_TOKENS = 8_000
@@ -34,11 +34,11 @@ MAX_TOKENS = 1_000_000
 MAX_REPLY_BYTES = 16 * 1024 * 1024
 LEAST_REPLY_BYTES = 64 * 1024
 # The most parts that a suite can be divided into.
-MOST_SHARDS = 10_000
+MAX_SHARDS = 10_000
 
 # How long the history keeps every run, and how many bytes it may take: about ten million results of tests.
 HISTORY_DAYS = 90
-LONGEST_HISTORY = 36_500
+MAX_HISTORY = 36_500
 HISTORY_BYTES = 1024**3
 LEAST_HISTORY_BYTES = 1024**2
 # "pmch": SQLite's application_id, by which a file is known to be a history.
@@ -46,13 +46,13 @@ HISTORY_ID = 0x706D6368
 
 # The cores that this process may use, and the most workers of one run.
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-MOST_WORKERS = 64
+MAX_WORKERS = 64
 
 _UNITS = {"G": 1024**3, "M": 1024**2, "K": 1024, "": 1}
 # Python and pytest with a few plugins need half of it before the first test.
 LEAST_MEMORY = 64 * 1024**2
 # Beyond what systems take, and no limit for anybody.
-MOST_MEMORY = 1024**5
+MAX_MEMORY = 1024**5
 
 ErrorStyle = Literal["jsonrpc", "result"]
 LogLevel = Literal["debug", "info", "warning", "error"]
@@ -77,7 +77,7 @@ class Options(NamedTuple):
     timeout: int | None = None
     max_timeout: int = MAX_TIMEOUT
     max_runs: int = os.cpu_count() or 1
-    max_workers: int = min(CORES, MOST_WORKERS)
+    max_workers: int = min(CORES, MAX_WORKERS)
     max_memory: str | None = None
     max_tokens: int | None = None
     discover_max_tokens: int | None = None
@@ -193,12 +193,12 @@ def configure(given: Options, environment: Mapping[str, str]) -> Config:
 
 
 def _check_limits(given: Options) -> None:
-    _check_number("--max-timeout", given.max_timeout, 1, LONGEST_TIMEOUT, " seconds")
+    _check_number("--max-timeout", given.max_timeout, 1, TIMEOUT_CEILING, " seconds")
     _check_choice("--errors", given.errors, get_args(ErrorStyle))
     _check_choice("--app", given.app, get_args(AppChoice))
     _check_choice("--log-level", given.log_level, get_args(LogLevel))
     _check_number("--max-runs", given.max_runs, 1)
-    _check_number("--max-workers", given.max_workers, 1, MOST_WORKERS)
+    _check_number("--max-workers", given.max_workers, 1, MAX_WORKERS)
     _check_number("--most-tokens", given.most_tokens, LEAST_TOKENS, MAX_TOKENS)
     _check_number("--max-reply-bytes", given.max_reply_bytes, LEAST_REPLY_BYTES)
     _check_number("--timeout", 1 if given.timeout is None else given.timeout, 1, unit=" second")
@@ -220,8 +220,8 @@ def parse_memory(given: str) -> int:
     """What `--max-memory` names, in bytes."""
     written = re.fullmatch(r"([1-9][0-9]{0,14})([KMG]?)", given.upper(), re.ASCII)
     size = int(written[1]) * _UNITS[written[2]] if written else 0
-    if not LEAST_MEMORY <= size <= MOST_MEMORY:
-        bounds = f"from {shown_memory(LEAST_MEMORY)} to {shown_memory(MOST_MEMORY)}"
+    if not LEAST_MEMORY <= size <= MAX_MEMORY:
+        bounds = f"from {shown_memory(LEAST_MEMORY)} to {shown_memory(MAX_MEMORY)}"
         raise ConfigError(f"--max-memory must be a number of bytes, or of K, M or G, {bounds}.")
     return size
 
@@ -254,7 +254,7 @@ def _endpoint(given: Options, environment: Mapping[str, str]) -> Endpoint | None
 def _history(given: Options, environment: Mapping[str, str]) -> History | None:
     if not given.history:
         return None
-    _check_number("--history-keep", given.history_keep, 1, LONGEST_HISTORY, " days")
+    _check_number("--history-keep", given.history_keep, 1, MAX_HISTORY, " days")
     _check_number("--history-max-bytes", given.history_max_bytes, LEAST_HISTORY_BYTES)
     # Who records nothing does not load it.
     from pytest_mcp.config import history  # noqa: PLC0415

@@ -24,7 +24,7 @@ from pytest_mcp.api.results import (
 )
 from pytest_mcp.environment import readiness, surroundings
 from pytest_mcp.environment.interpreters import Trial
-from pytest_mcp.environment.surroundings import LONGEST_TEXT, Surroundings, relative
+from pytest_mcp.environment.surroundings import MAX_TEXT, Surroundings, relative
 from pytest_mcp.python.interpreter import Candidate, short
 from pytest_mcp.report import notices
 from pytest_mcp.run.events import ImportedElsewhere, Portrait
@@ -43,7 +43,7 @@ SHOWN = {
     "imported_elsewhere": 3,
 }
 # Of one sentence or error, in characters.
-LONGEST_SENTENCE = 1000
+MAX_SENTENCE = 1000
 # pytest's own `python_files`.
 _USUAL_FILES = ["test_*.py", "*_test.py"]
 
@@ -60,9 +60,9 @@ def explained(trial: Trial[Survey], around: Surroundings) -> ExplainResult:
     return ExplainResult(
         ready=standing.ready,
         summary=_cut(standing.summary),
-        next_step=standing.next_step and _cut(standing.next_step, LONGEST_SENTENCE),
+        next_step=standing.next_step and _cut(standing.next_step, MAX_SENTENCE),
         problem=error and _problem(error),
-        notices=[_cut(notice, LONGEST_SENTENCE) for notice in (*of_run, *of_host)],
+        notices=[_cut(notice, MAX_SENTENCE) for notice in (*of_run, *of_host)],
         root=str(around.root),
         interpreter=trial.chosen and _interpreter(trial.chosen, ledger),
         candidates=[PassedOver(**other.described()) for other in _first("candidates", trial.rejected)],
@@ -82,7 +82,7 @@ def _problem(error: CallError) -> str:
     """The first line if there is a fix: other keys contain the rest."""
     lines = error.message.splitlines()
     fixed = isinstance(error, ExecutionFailed) and error.fix is not None
-    return text.cut_middle(lines[0] if fixed else "\n".join(lines), LONGEST_SENTENCE)
+    return text.cut_middle(lines[0] if fixed else "\n".join(lines), MAX_SENTENCE)
 
 
 def _interpreter(chosen: Candidate, ledger: Ledger) -> Interpreter:
@@ -152,5 +152,5 @@ def _first_texts(name: str, entries: Sequence[str]) -> list[str]:
     return [_cut(entry) for entry in _first(name, entries)]
 
 
-def _cut(words: str, limit: int = LONGEST_TEXT) -> str:
+def _cut(words: str, limit: int = MAX_TEXT) -> str:
     return text.cut_middle(words, limit, separator=" ")

@@ -39,7 +39,7 @@ _TEMPORARY_VARIABLES = ("TMPDIR", "TEMP", "TMP")
 # A run keeps its records and its output in the temporary folder.
 LITTLE_SPACE = 100 * 1024 * 1024
 # Of a path, in characters.
-LONGEST_TEXT = 300
+MAX_TEXT = 300
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def is_project(root: Path) -> bool:
 def relative(path: str, root: Path) -> str:
     """Relative to the root, if it is inside."""
     shown = Path(path).relative_to(root) if Path(path).is_relative_to(root) else path
-    return cut_middle(str(shown), LONGEST_TEXT, separator=" ")
+    return cut_middle(str(shown), MAX_TEXT, separator=" ")
 
 
 def notices(around: Surroundings, portrait: Portrait | None, tests: int) -> list[str]:

@@ -13,7 +13,7 @@ from pytest_mcp.api.results import Notices, OmittedTests, Shape
 from pytest_mcp.api.targets import Target
 
 DEFAULT_DAYS = 30
-MOST_DAYS = 3_650
+MAX_DAYS = 3_650
 # The size limit of an answer, for calls without max_tokens.
 DEFAULT_TOKENS = 1_500
 
@@ -36,7 +36,7 @@ class TestHistory(Arguments):
         NodeTarget | None, Field(description="One test. Needed for about: test.", validate_default=True)
     ] = None
     path: Annotated[PathTarget | None, Field(description="Only tests in this folder or file.")] = None
-    days: Annotated[Annotated[int, Whole(1, MOST_DAYS)], Field(description="How far to look back.")] = DEFAULT_DAYS
+    days: Annotated[Annotated[int, Whole(1, MAX_DAYS)], Field(description="How far to look back.")] = DEFAULT_DAYS
     max_tokens: Annotated[
         Tokens | None,
         Field(description=f"Largest answer in tokens. Default: {DEFAULT_TOKENS}."),

@@ -14,9 +14,9 @@ from pytest_mcp.history.answer import FailingTests, HistoryResult
 from pytest_mcp.history.runs import EVERYTHING, OMITTED, WHOLE_SHARE, PastRun, Runs, Scope
 
 # The most failing tests that are looked into, those that failed last first.
-MOST_TESTS = 300
+MAX_TESTS = 300
 # The most failures of one test.
-MOST_FAILURES = 200
+MAX_FAILURES = 200
 SHOWN_TESTS = 3
 PERHAPS_FLAKY = "passed on the same code before, so perhaps flaky; investigate_failure can tell"
 _LAST = """
@@ -49,11 +49,11 @@ def failing_tests(scope: Scope, place: str = "") -> HistoryResult:
     ]
     newest_whole = _newest_whole(runs)
     now = [(test, passed) for test, failure, passed in last if failure >= newest_whole]
-    gone, more = len(last) - len(now), len(now) - MOST_TESTS
+    gone, more = len(last) - len(now), len(now) - MAX_TESTS
     return runs.answer(
         "" if now else "Nothing fails: each test passed in the last run that had it.",
         f"{gone} failed test(s) are left out: a later run of the whole suite no longer has them." if gone else "",
-        failing=_groups(scope, now[:MOST_TESTS]),
+        failing=_groups(scope, now[:MAX_TESTS]),
         omitted=OmittedTests(tests=more, hint=OMITTED) if more > 0 else None,
     )
 
@@ -96,6 +96,6 @@ def _described(
 
 
 def _streak(scope: Scope, test: int, passed: int | None) -> _Streak:
-    failures = scope.store.execute(_FAILURES, (test, MOST_FAILURES))
+    failures = scope.store.execute(_FAILURES, (test, MAX_FAILURES))
     current = [(run, cause) for run, cause in failures if passed is None or run > passed]
     return _Streak(current[-1][0], len(current), passed, current[0][1], len(failures) - len(current))

@@ -13,9 +13,9 @@ from pytest_mcp.history.answer import FlakyTest, HistoryResult
 from pytest_mcp.history.runs import EVERYTHING, PastResult, PastRun, Runs, Scope
 
 # The most failures that are read, the newest first.
-MOST_FAILURES = 50_000
+MAX_FAILURES = 50_000
 # The most sets of tests that failed together.
-MOST_SETS = 200
+MAX_SETS = 200
 # Failures on a state without any pass are another fault, if by its rate the test would fail so often by less than this.
 OTHER_FAULT = 0.01
 BY_ORDER = (
@@ -26,11 +26,11 @@ BY_ORDER = (
 def flaky_tests(scope: Scope, place: str = "") -> HistoryResult:
     runs = past.recent(scope)
     sets = _failed_together(scope, runs, past.ids_below(scope, place))
-    left = len(sets[MOST_SETS:])
-    names = past.find_names(scope.store, [tests[0] for tests in sets[:MOST_SETS]])
+    left = len(sets[MAX_SETS:])
+    names = past.find_names(scope.store, [tests[0] for tests in sets[:MAX_SETS]])
     judged = [
         judge(names[first], past.results_of(scope, first, runs), runs, also=len(others))
-        for first, *others in sets[:MOST_SETS]
+        for first, *others in sets[:MAX_SETS]
     ]
     flaky = sorted((each for each in judged if each is not None), key=lambda each: -each.failed)
     return runs.answer(
@@ -94,7 +94,7 @@ def _failed_together(scope: Scope, runs: Runs, below: set[int] | None) -> list[l
     count = Counter(codes.values())
     sql = "SELECT run_id, test_id FROM results WHERE outcome IN ('F', 'E') AND run_id >= ? ORDER BY run_id DESC LIMIT ?"
     by_test: dict[int, list[int]] = defaultdict(list)
-    for run, test in scope.store.execute(sql, (runs.first_id, MOST_FAILURES)):
+    for run, test in scope.store.execute(sql, (runs.first_id, MAX_FAILURES)):
         if run in codes and count[codes[run]] > 1 and (below is None or test in below):
             by_test[test].append(run)
     sets: dict[tuple[int, ...], list[int]] = defaultdict(list)

@@ -13,7 +13,7 @@ from pytest_mcp.history.runs import EMPTY, Runs, Scope
 from pytest_mcp.text import label
 
 # The newest durations that the quartiles are of.
-MOST_DURATIONS = 200
+MAX_DURATIONS = 200
 SHOWN_DAYS = 14
 
 # When a run started, and how long the test took in it.
@@ -34,7 +34,7 @@ def one_test(scope: Scope, node_id: str) -> HistoryResult:
         runs=len(results),
         failed=sum(each.failed for each in results),
         skipped=sum(each.outcome == "S" for each in results),
-        quartiles=_quartiles([seconds for _, seconds in passes[-MOST_DURATIONS:]]),
+        quartiles=_quartiles([seconds for _, seconds in passes[-MAX_DURATIONS:]]),
         trend=_trend(scope, node_id, runs, passes),
         daily=_daily(scope, test, passes)[-SHOWN_DAYS:],
         flaky=flake and f"failed {flake.failed} of {flake.runs} times, and had both outcomes on unchanged code",

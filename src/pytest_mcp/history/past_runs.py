@@ -27,7 +27,7 @@ from pytest_mcp.run.run import Project
 from pytest_mcp.text import safe
 
 # A question takes a fifth of a second. This only ends one to a database that does not answer.
-LONGEST_ANSWER = 5
+MAX_ANSWER = 5
 
 # How many entries are tried, until the answer fits.
 SIZES = (200, 100, 60, 40, 30, 20, 15, 10, 7, 5, 3, 2, 1, 0)
@@ -41,9 +41,9 @@ _QUESTIONS: dict[About, Callable[[Scope, str], HistoryResult]] = {
 
 
 async def answer(request: TestHistory, project: Project) -> HistoryResult:
-    with anyio.move_on_after(LONGEST_ANSWER):
+    with anyio.move_on_after(MAX_ANSWER):
         return await in_thread(partial(_answer, request, project.config))
-    raise _unreadable(f"it did not answer within {LONGEST_ANSWER} seconds")
+    raise _unreadable(f"it did not answer within {MAX_ANSWER} seconds")
 
 
 async def evidence(config: Config, node_id: str) -> list[str]:

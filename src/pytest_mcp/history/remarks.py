@@ -13,18 +13,18 @@ from pytest_mcp.process import additions
 from pytest_mcp.process.background import in_thread
 
 # As many groups as an answer shows whole, and the runs that are looked at: it takes milliseconds before an answer.
-MOST_GROUPS = 5
-MOST_RUNS = 500
+MAX_GROUPS = 5
+MAX_RUNS = 500
 # In seconds. Nobody waits longer for it.
-LONGEST = 1
+MAX_SECONDS = 1
 # As many letters as fit on a phone, with that of the run itself.
-MOST_RESULTS = 29
+MAX_RESULTS = 29
 
 
 async def remarks_in_time(history: History, root: Path, failures: Sequence[Sequence[str]]) -> dict[str, str]:
     """The same as `remarks`, but none if that takes too long."""
     asked = in_thread(partial(_read, history, root, failures))
-    return await additions.awaited("recorded runs", asked, instead={}, seconds=LONGEST)
+    return await additions.awaited("recorded runs", asked, instead={}, seconds=MAX_SECONDS)
 
 
 def _read(history: History, root: Path, failures: Sequence[Sequence[str]]) -> dict[str, str]:
@@ -38,8 +38,8 @@ def _read(history: History, root: Path, failures: Sequence[Sequence[str]]) -> di
 
 def remarks(scope: Scope, failures: Sequence[Sequence[str]]) -> dict[str, str]:
     """Of the first test of each group of failures, where there is something to say."""
-    runs = recent(scope, MOST_RUNS)
-    words = {node_ids[0]: _words(scope, runs, node_ids[0]) for node_ids in failures[:MOST_GROUPS]}
+    runs = recent(scope, MAX_RUNS)
+    words = {node_ids[0]: _words(scope, runs, node_ids[0]) for node_ids in failures[:MAX_GROUPS]}
     return {node_id: said for node_id, said in words.items() if said is not None}
 
 
@@ -69,8 +69,8 @@ def last_results(
     """Letters and seconds of each recorded test, the oldest first; None if the history cannot be read."""
     try:
         with reading(history, root) as scope:
-            runs = recent(scope, MOST_RUNS)
-            results = {name: results_of(scope, find(scope, name), runs, MOST_RESULTS) for name in node_ids}
+            runs = recent(scope, MAX_RUNS)
+            results = {name: results_of(scope, find(scope, name), runs, MAX_RESULTS) for name in node_ids}
     except HistoryUnavailable:
         return None
     return {name: [(each.outcome, each.seconds) for each in known] for name, known in results.items() if known}

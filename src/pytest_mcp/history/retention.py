@@ -13,10 +13,10 @@ from pytest_mcp.history.store import Row, Store
 
 SECONDS_PER_DAY = 86_400
 # How many results one transaction deletes, unless a single run has more, and how many runs.
-MOST_RESULTS = 20_000
-MOST_RUNS = 200
+MAX_RESULTS = 20_000
+MAX_RUNS = 200
 # How many such transactions follow one recorded run. What is left follows the next.
-MOST_STEPS = 5
+MAX_STEPS = 5
 # A row of `runs` takes as much as so many results.
 RESULTS_PER_RUN = 8
 
@@ -33,7 +33,7 @@ _TREND = """INSERT INTO trends (test_id, day, runs, failed, median) VALUES (?, ?
 
 
 def thin(store: Store, limits: History, *, now: float) -> None:
-    for _ in range(MOST_STEPS):
+    for _ in range(MAX_STEPS):
         chosen = _chosen(store, limits, now)
         if not chosen:
             return
@@ -46,7 +46,7 @@ def thin(store: Store, limits: History, *, now: float) -> None:
 
 def _chosen(store: Store, limits: History, now: float) -> list[Row]:
     """The oldest runs of which there are too many, up to what one transaction should delete."""
-    oldest = store.execute(_OLDEST, (MOST_RUNS,))
+    oldest = store.execute(_OLDEST, (MAX_RUNS,))
     ((results, runs),) = store.execute(_SIZE)
     before = now - limits.keep_days * SECONDS_PER_DAY
     excess = int(results) + runs * RESULTS_PER_RUN - limits.max_bytes // store.bytes_per_result
@@ -54,7 +54,7 @@ def _chosen(store: Store, limits: History, now: float) -> list[Row]:
     return [
         run
         for number, (run, end) in enumerate(zip(oldest, ends, strict=True))
-        if (run[1] < before or end - run[2] <= excess) and (number == 0 or end <= MOST_RESULTS)
+        if (run[1] < before or end - run[2] <= excess) and (number == 0 or end <= MAX_RESULTS)
     ]
 
 

@@ -23,9 +23,9 @@ from pytest_mcp.history.store import RUN_COLUMNS, HistoryUnavailable, RunRow, St
 from pytest_mcp.python.files import read_manifest
 
 # The most runs that a question looks at.
-MOST_RUNS = 3_000
+MAX_RUNS = 3_000
 # The most results of one test that are read, and how many of the last outcomes are shown.
-MOST_RESULTS = 500
+MAX_RESULTS = 500
 SHOWN_RUNS = 40
 # The selection of a run of everything.
 EVERYTHING = "{}"
@@ -132,7 +132,7 @@ def project_name(root: Path) -> str:
     return re.sub(r"[-_.]+", "-", name.strip()).lower() if isinstance(name, str) and name.strip() else root.name
 
 
-def recent(scope: Scope, most: int = MOST_RUNS) -> Runs:
+def recent(scope: Scope, most: int = MAX_RUNS) -> Runs:
     sql = f"SELECT {_COLUMNS} FROM runs WHERE project = ? AND started >= ? ORDER BY started DESC LIMIT ?"  # noqa: S608
     rows = scope.store.execute(sql, (scope.project, scope.since, most))
     count = "SELECT COUNT(*) FROM runs WHERE project = ? AND started >= ?"
@@ -145,7 +145,7 @@ def find(scope: Scope, node_id: str) -> int | None:
     return rows[0][0] if rows else None
 
 
-def results_of(scope: Scope, test: int | None, runs: Runs, most: int = MOST_RESULTS) -> list[PastResult]:
+def results_of(scope: Scope, test: int | None, runs: Runs, most: int = MAX_RESULTS) -> list[PastResult]:
     """The newest results of one test in these runs, oldest first."""
     sql = (
         "SELECT run_id, outcome, cause, duration FROM results WHERE test_id = ? AND run_id >= ?"

@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeVar, cast
 from pytest_mcp.config.history import is_postgres
 
 # SQLite before 3.32 takes at most 999 values in one statement.
-MOST_VALUES = 900
+MAX_VALUES = 900
 
 # Words in braces differ between the databases.
 SQLITE: Mapping[str, str] = {"identity": "INTEGER PRIMARY KEY", "clustered": " WITHOUT ROWID"}
@@ -154,8 +154,8 @@ class Store(ABC):
 
     def _known_ids(self, project: str, node_ids: Sequence[str]) -> dict[str, int]:
         known: dict[str, int] = {}
-        for start in range(0, len(node_ids), MOST_VALUES):
-            part = node_ids[start : start + MOST_VALUES]
+        for start in range(0, len(node_ids), MAX_VALUES):
+            part = node_ids[start : start + MAX_VALUES]
             sql = f"SELECT node_id, id FROM tests WHERE project = ? AND node_id IN ({marks(part)})"  # noqa: S608 - only marks
             known |= dict(self.execute(sql, (project, *part)))
         return known
@@ -191,7 +191,7 @@ def checked_version(version: int, name: object) -> int:
 
 
 def marks(values: Sequence[object]) -> str:
-    """At most `MOST_VALUES`. PostgreSQL takes no empty list."""
+    """At most `MAX_VALUES`. PostgreSQL takes no empty list."""
     return ", ".join("?" * len(values)) or "NULL"
 
 

@@ -16,14 +16,14 @@ from pytest_mcp.investigation.outcome import Outcome, outcome_of, pattern
 from pytest_mcp.investigation.runner import OutOfTime, Runner
 
 HASH_SEED = "PYTHONHASHSEED"
-MOST_SEED = 9_999
+MAX_SEED = 9_999
 # The share of the remaining time that all runs alone may take together, once there are two of them, and the share of
 # one run, which has so many seconds at least: a test that hangs must not take it all.
 SHARE = 0.5
 SHARE_OF_ONE = 0.4
 LEAST_FOR_ONE = 10
 # After so many runs without an outcome there are no more.
-MOST_UNKNOWN = 2
+MAX_UNKNOWN = 2
 # How often seeds are tried again before they are said to decide: chance alone does that in 1 of 64 cases.
 REPETITIONS = 3
 
@@ -83,7 +83,7 @@ class Alone:
     def is_stuck(self) -> bool:
         """Whether more runs would tell nothing more."""
         unknown = sum(not each.is_known for each in self.outcomes)
-        return any(each.letter in "RC" for each in self.outcomes) or unknown >= MOST_UNKNOWN
+        return any(each.letter in "RC" for each in self.outcomes) or unknown >= MAX_UNKNOWN
 
     def first(self, *, failed: bool) -> Seeds:
         """The seeds of the first run that failed, or that passed."""
@@ -116,7 +116,7 @@ async def run_once(runner: Runner, node_id: str) -> Outcome:
 def hash_seeds(runner: Runner, number: int) -> list[Seeds]:
     if runner.config.environment.get(HASH_SEED, "random") != "random":
         return [Seeds(None)] * number
-    return [Seeds(seed) for seed in SystemRandom().sample(range(1, MOST_SEED + 1), number)]
+    return [Seeds(seed) for seed in SystemRandom().sample(range(1, MAX_SEED + 1), number)]
 
 
 async def reproduce(runner: Runner, node_id: str, alone: Alone, on_step: OnStep) -> Reproduction | None:

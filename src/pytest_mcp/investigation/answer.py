@@ -24,10 +24,10 @@ MANY_RUNS = 29
 # So many failures with one cause, and another one at the base, are no chance.
 FEW_RUNS = 3
 # A larger set of polluting tests is only counted, and one with longer names.
-MOST_LISTED = 20
-MOST_CHARACTERS = 4_000
+MAX_LISTED = 20
+MAX_CHARACTERS = 4_000
 # How many of the innermost frames are told of a test that hangs.
-MOST_FRAMES = 5
+MAX_FRAMES = 5
 # What a rate of failure leaves to chance. An interval that is wider than this says nothing: after one pass and one
 # failure it is 1 % to 99 %.
 ERROR = 0.05
@@ -105,7 +105,7 @@ def answer_of(findings: Findings) -> InvestigateResult:
 
 
 def _can_be_listed(names: Sequence[str]) -> bool:
-    return len(names) <= MOST_LISTED and sum(map(len, names)) <= MOST_CHARACTERS
+    return len(names) <= MAX_LISTED and sum(map(len, names)) <= MAX_CHARACTERS
 
 
 def _before(findings: Findings, order: Order | None) -> Sequence[str]:
@@ -185,7 +185,7 @@ def _of_passes(findings: Findings) -> Judgement:
 def evidence(findings: Findings) -> list[str]:
     lines = [_of_alone(findings)] if findings.alone.outcomes else []
     lines += _of_causes(findings.failed)
-    lines += [f"stuck in: {' > '.join(each.stack[-MOST_FRAMES:])}" for each in findings.hung[-1:] if each.stack]
+    lines += [f"stuck in: {' > '.join(each.stack[-MAX_FRAMES:])}" for each in findings.hung[-1:] if each.stack]
     lines += [] if findings.alone.reproduction is None else [findings.alone.reproduction.words]
     lines += [] if findings.order is None else findings.order.evidence
     lines += [] if findings.base is None else _of_bases(findings, findings.base)

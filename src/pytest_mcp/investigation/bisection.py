@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Generic, TypeVar
 
 # A larger set is not tried again without each of its things: that would take too many tries.
-MOST_DROPPED = 16
+MAX_DROPPED = 16
 
 Thing = TypeVar("Thing")
 
@@ -70,7 +70,7 @@ class Search(Generic[Thing]):
 
     async def _drop_each(self) -> None:
         """If the effect of a set says nothing about larger ones, narrowing alone may keep too many."""
-        for index in self._best if len(self._best) <= MOST_DROPPED else ():
+        for index in self._best if len(self._best) <= MAX_DROPPED else ():
             if len(self._best) > 1:
                 await self._try(tuple(other for other in self._best if other != index))
 

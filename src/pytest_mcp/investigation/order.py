@@ -25,7 +25,7 @@ Suspicion = Callable[[Sequence[str]], tuple[str, ...]]
 # How often the tests that were found are run again with the test under investigation.
 CONFIRMATIONS = 2
 # After so many tries without an outcome a smallest set is not looked for any further: each may take as long as a suite.
-MOST_UNKNOWN = 8
+MAX_UNKNOWN = 8
 _IN_WORDS: Mapping[Letter, str] = {"P": "passes", "F": "fails", "S": "is skipped", "R": "passes when repeated"}
 
 
@@ -194,7 +194,7 @@ class OrderSearch:
             self.on_step(f"bisecting {len(chosen)} of {len(things)} {what}")
             seen = await run(chosen)
             self.unknown += not seen.is_known
-            if self.unknown > MOST_UNKNOWN:
+            if self.unknown > MAX_UNKNOWN:
                 raise Unknown(seen.words)
             return self._has_effect(seen) if seen.is_known else None
 

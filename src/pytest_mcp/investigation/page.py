@@ -14,7 +14,7 @@ from pytest_mcp.investigation.result import KINDS_IN_WORDS, InvestigateResult, K
 from pytest_mcp.page import document, sections
 from pytest_mcp.page.content import Content, PageOrigin
 from pytest_mcp.page.document import Document
-from pytest_mcp.page.sections import LONGEST_TEXT, Banner, Block, PageSection, sentence, short
+from pytest_mcp.page.sections import MAX_TEXT, Banner, Block, PageSection, sentence, short
 from pytest_mcp.report.report import Report
 from pytest_mcp.report.verdict import Evidence
 
@@ -82,7 +82,7 @@ def _copyable(rerun: dict[str, Any], origin: PageOrigin) -> list[Block]:
     }
     return [
         ("copyable", (title, text))
-        if len(text) <= LONGEST_TEXT
+        if len(text) <= MAX_TEXT
         else ("text", f"{title}: too long for this page; `--json` prints the arguments.")
         for title, text in texts.items()
     ]

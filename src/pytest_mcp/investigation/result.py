@@ -13,7 +13,7 @@ from pytest_mcp.api.targets import NAME_ALONE, Target
 
 DEFAULT_RUNS = 5
 LEAST_RUNS = 2
-MOST_RUNS = 50
+MAX_RUNS = 50
 
 Kind = Literal["deterministic", "flaky", "order_dependent", "passes", "hangs", "pre_existing", "inconclusive"]
 # For people.
@@ -58,7 +58,7 @@ class InvestigateFailure(Arguments):
     base: GitRef | None = Field(
         default=None, description="Git ref to compare with. Default: where this branch began, else HEAD."
     )
-    runs: Annotated[int, Whole(LEAST_RUNS, MOST_RUNS)] = Field(
+    runs: Annotated[int, Whole(LEAST_RUNS, MAX_RUNS)] = Field(
         default=DEFAULT_RUNS, description="How often to run it alone."
     )
     timeout: Seconds | None = Field(

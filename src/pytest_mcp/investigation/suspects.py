@@ -29,12 +29,12 @@ from pytest_mcp.run.ledger import Ledger
 from pytest_mcp.run.run import Run
 from pytest_mcp.text import in_line
 
-MOST_SUSPECTS = 5
+MAX_SUSPECTS = 5
 # How many failing tests are traced, and how many others.
-MOST_FAILING = 20
-MOST_TESTS = 300
+MAX_FAILING = 20
+MAX_TESTS = 300
 # The time for tracing them, in seconds, and as a share of the time that is left.
-MOST_SECONDS = 60.0
+MAX_SECONDS = 60.0
 SHARE_OF_TIME = 0.4
 # Code that ran while the test's file was imported is less suspicious than what the test itself ran.
 AT_IMPORT = 0.5
@@ -137,8 +137,8 @@ def _problem(run: Run[ExecuteTests], node_id: str, expected: Outcome) -> str | N
 
 async def traced(runner: Runner, failing: Sequence[str], *, everything: bool) -> Run[ExecuteTests]:
     """Run them and the tests nearest to them, of the whole suite or of their files."""
-    seconds = min(MOST_SECONDS, SHARE_OF_TIME * runner.deadline.left)
-    trace: Trace = {"failing": [*failing[:MOST_FAILING]], "most_tests": MOST_TESTS, "seconds": seconds}
+    seconds = min(MAX_SECONDS, SHARE_OF_TIME * runner.deadline.left)
+    trace: Trace = {"failing": [*failing[:MAX_FAILING]], "most_tests": MAX_TESTS, "seconds": seconds}
     files = [*dict.fromkeys(node_id.partition("::")[0] for node_id in failing)]
     if everything:
         run = await runner.run(None, trace=trace)
@@ -156,7 +156,7 @@ def suspects_of(run: Run[ExecuteTests], node_id: str, changed: Lines) -> list[Su
         ranked = _import_chain(_import_error(run.ledger, node_id.partition("::")[0]) or "")
     return [
         Suspect(file=in_line(line.file), line=line.number, function=in_line(line.function), score=round(score, 2))
-        for line, score in ranked[:MOST_SUSPECTS]
+        for line, score in ranked[:MAX_SUSPECTS]
     ]
 
 
@@ -172,7 +172,7 @@ def _of_failure(ledger: Ledger, failed: Mapping[str, Failure], node_id: str, cha
     clues = _clues(failed[node_id], target, changed)
     spectra = _spectra(ledger, failed, target)
     ran = ranked(scores(spectra, filter(_is_source, target.lines())), clues)
-    return ran if len(ran) >= MOST_SUSPECTS else [*ran, *_at_import(ledger, spectra, clues)]
+    return ran if len(ran) >= MAX_SUSPECTS else [*ran, *_at_import(ledger, spectra, clues)]
 
 
 def _spectra(ledger: Ledger, failed: Mapping[str, Failure], target: Executed) -> Spectra:

@@ -13,11 +13,11 @@ from typing import NamedTuple
 from pytest_mcp.report.coverage import MeasuredCoverage
 from pytest_mcp.report.report import RanTest, Report
 
-MOST_FILES = 200
-LARGEST_FILE = 1_000_000
+MAX_FILES = 200
+MAX_FILE = 1_000_000
 # Of one file.
-MOST_LINES = 200
-LONGEST_LINE = 200
+MAX_LINES = 200
+MAX_LINE = 200
 
 # One run of a test: its letter as in the history, and its seconds if they are known.
 Result = tuple[str, float | None]
@@ -51,20 +51,20 @@ class Content:
 
 def read_missed_lines(root: Path, measured: MeasuredCoverage | None) -> dict[str, SourceLines]:
     """By file, of those with the most of them."""
-    files = sorted(measured.files, key=lambda file: -file.missed)[:MOST_FILES] if measured is not None else []
+    files = sorted(measured.files, key=lambda file: -file.missed)[:MAX_FILES] if measured is not None else []
     return {file.file: _lines(root.resolve(), file.file, file.ranges.split(",")) for file in files if file.ranges}
 
 
 def _lines(root: Path, name: str, ranges: Sequence[str]) -> SourceLines:
     try:
         path = (root / name).resolve()
-        if not path.is_relative_to(root) or not path.is_file() or path.stat().st_size > LARGEST_FILE:
+        if not path.is_relative_to(root) or not path.is_file() or path.stat().st_size > MAX_FILE:
             return []
         source = path.read_text(encoding="utf-8", errors="replace").splitlines()
     except (OSError, ValueError):
         return []
     numbers = [number for number in _numbers(ranges, len(source)) if source[number - 1].strip()]
-    return [(number, source[number - 1].rstrip()[:LONGEST_LINE]) for number in numbers[:MOST_LINES]]
+    return [(number, source[number - 1].rstrip()[:MAX_LINE]) for number in numbers[:MAX_LINES]]
 
 
 def _numbers(ranges: Sequence[str], last: int) -> Iterator[int]:

@@ -12,7 +12,7 @@ from typing import Any, TypedDict
 from pytest_mcp.api.results import Outcome
 from pytest_mcp.page import sections
 from pytest_mcp.page.content import Content, PageOrigin
-from pytest_mcp.page.sections import LETTERS, LONGEST_TEXT, Banner, PageSection, Room, escaped, short
+from pytest_mcp.page.sections import LETTERS, MAX_TEXT, Banner, PageSection, Room, escaped, short
 from pytest_mcp.report import grouping, places, rerun, serialize
 from pytest_mcp.report.failures import Failure, Part, Section
 from pytest_mcp.report.grouping import Group
@@ -27,12 +27,12 @@ CAUSES_SHARE = 0.2
 RERUN_SHARE = 0.05
 # For the sentences that say what was left out.
 LAST_SENTENCES = 2_000
-LONGEST_REASON = 200
+MAX_REASON = 200
 # Of one cause; the others are in the list of tests.
-MOST_IDS = 1_000
+MAX_IDS = 1_000
 # Of an exception's text and of each captured stream, in characters; of a value in a frame.
-LONGEST_OUTPUT = 20_000
-LONGEST_VALUE = 500
+MAX_OUTPUT = 20_000
+MAX_VALUE = 500
 # Of the frames of an exception, the first and the last are shown: recursions have a thousand.
 FIRST_FRAMES = 15
 LAST_FRAMES = 25
@@ -75,7 +75,7 @@ def page_document(
     frame: Document = serialize.safe(
         {
             **banner._asdict(),
-            "more": cut_middle(banner.more, LONGEST_TEXT),
+            "more": cut_middle(banner.more, MAX_TEXT),
             "project": short(origin.project),
             "sections": shown,
             "facts": sections.facts(report, origin),
@@ -118,7 +118,7 @@ def _kept_rows(content: Content, most: float) -> list[tuple[str, list[Any]]]:
 
 def _row(test: RanTest, why: str) -> list[Any]:
     row = [test.node_id.partition("::")[2], LETTERS[test.outcome], round(test.duration * 1000)]
-    reason = cut_middle(grouping.line(why), LONGEST_REASON, separator=" ")
+    reason = cut_middle(grouping.line(why), MAX_REASON, separator=" ")
     return [*row, reason] if reason else row
 
 
@@ -131,9 +131,9 @@ def _cause(group: Group, pattern: str | None) -> Json:
     node_ids = [failure.node_id for failure in group.members]
     return {
         "count": group.count,
-        "message": cut_middle(group.example.cause, 2 * LONGEST_REASON, separator=" "),
+        "message": cut_middle(group.example.cause, 2 * MAX_REASON, separator=" "),
         "location": group.location,
-        "ids": node_ids[:MOST_IDS],
+        "ids": node_ids[:MAX_IDS],
         # A single test is run again by its name.
         "rerun": rerun.covering(node_ids, pattern) if group.count > 1 else None,
     }
@@ -173,7 +173,7 @@ def _part(part: Part, captures: bool) -> Json:
     out = _outputs(part.sections if captures else ())
     if part.chain:
         return _known(title=part.title, out=out, chain=[_raised(raised) for raised in part.chain])
-    return _known(title=part.title, out=out, text=cut_middle(part.text.strip("\n") or part.message, LONGEST_OUTPUT))
+    return _known(title=part.title, out=out, text=cut_middle(part.text.strip("\n") or part.message, MAX_OUTPUT))
 
 
 def _raised(raised: Raised) -> Json:
@@ -183,7 +183,7 @@ def _raised(raised: Raised) -> Json:
     return _known(
         link=raised.link,
         note=raised.note,
-        text=cut_middle("\n".join(raised.text), LONGEST_OUTPUT),
+        text=cut_middle("\n".join(raised.text), MAX_OUTPUT),
         frames=[_frame(frame) for frame in kept],
         # How many frames are missing, and behind how many.
         left_out=left_out,
@@ -192,15 +192,15 @@ def _raised(raised: Raised) -> Json:
 
 
 def _frame(frame: Frame) -> Json:
-    values = [[name, cut_middle(value, LONGEST_VALUE, separator=" ")] for name, value in frame.arguments]
+    values = [[name, cut_middle(value, MAX_VALUE, separator=" ")] for name, value in frame.arguments]
     return {"path": places.short(frame.path), "line": frame.line} | _known(
         function=frame.function,
         statement=frame.statement,
         values=[[name, value] for name, value in values if name not in ("self", "cls")],
-        variables=cut_middle("\n".join(frame.variables), LONGEST_OUTPUT),
+        variables=cut_middle("\n".join(frame.variables), MAX_OUTPUT),
         library=places.package(frame.path) if places.is_foreign(frame.path) else None,
     )
 
 
 def _outputs(sections: Iterable[Section]) -> list[list[str]]:
-    return [[title, cut_middle(content, LONGEST_OUTPUT)] for title, content in sections]
+    return [[title, cut_middle(content, MAX_OUTPUT)] for title, content in sections]

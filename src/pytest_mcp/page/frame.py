@@ -17,16 +17,16 @@ from pytest_mcp.page.sections import escaped
 from pytest_mcp.text import cut_middle, safe
 
 # Of a file, less what the last sentences need.
-MOST_BYTES = 4_990_000
+MAX_BYTES = 4_990_000
 # In characters. Escaped it is never more than six times as long.
-LONGEST_PLAIN = 100_000
+MAX_PLAIN = 100_000
 FOLDER = Path(__file__).parent / "templates"
 _SPACES = re.compile(r"\s*([{};,])\s*|(?<=:) ")
 
 
 def room(plain: str) -> int:
     """How large the document in a file with this text may be."""
-    return MOST_BYTES - len(_filled("page.js", title="", plain=plain).encode("utf-8"))
+    return MAX_BYTES - len(_filled("page.js", title="", plain=plain).encode("utf-8"))
 
 
 def file(document: Document, plain: str) -> str:
@@ -44,7 +44,7 @@ def _filled(*scripts: str, title: str, plain: str, data: str = "null", place: st
     return Template(_source("page.html")).substitute(
         policy=_policy(script, style),
         title=html.escape(title),
-        plain=html.escape(safe(cut_middle(plain, LONGEST_PLAIN))),
+        plain=html.escape(safe(cut_middle(plain, MAX_PLAIN))),
         place=place,
         style=style,
         script=script,

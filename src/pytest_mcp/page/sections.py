@@ -25,11 +25,11 @@ ERRORS_SHARE = 0.12
 COVERAGE_SHARE = 0.1
 PAST_SHARE = 0.05
 # In characters.
-LONGEST_NAME = 500
-LONGEST_SENTENCE = 2_000
-LONGEST_TEXT = 8_000
-MOST_BARS = 10
-MOST_FAILING = 50
+MAX_NAME = 500
+MAX_SENTENCE = 2_000
+MAX_TEXT = 8_000
+MAX_BARS = 10
+MAX_FAILING = 50
 # Shorter times say nothing.
 LEAST_SECONDS = 0.001
 
@@ -92,11 +92,11 @@ def escaped(value: Any) -> str:
 
 
 def short(name: str) -> str:
-    return cut_middle(name, LONGEST_NAME, separator=" ")
+    return cut_middle(name, MAX_NAME, separator=" ")
 
 
 def sentence(text: str) -> str:
-    return cut_middle(text, LONGEST_SENTENCE)
+    return cut_middle(text, MAX_SENTENCE)
 
 
 def banner(report: Report, created: str) -> Banner:
@@ -159,13 +159,13 @@ def facts(report: Report, origin: PageOrigin) -> list[tuple[str, str]]:
         "pytest's command": shlex.join(report.command),
         "Made by": f"pytest-mcp {__version__}",
     }
-    return [(name, cut_middle(value, LONGEST_SENTENCE, separator=" ")) for name, value in values.items() if value]
+    return [(name, cut_middle(value, MAX_SENTENCE, separator=" ")) for name, value in values.items() if value]
 
 
 def recorded_ids(content: Content) -> list[str]:
     """The tests of which recorded runs are shown: one failing test of each cause, other failing ones, the slowest."""
     slowest = _slowest({test.node_id: test.duration for test in content.tests})
-    return list(dict.fromkeys([*_failing(content)[:MOST_FAILING], *(name for name, _ in slowest)]))
+    return list(dict.fromkeys([*_failing(content)[:MAX_FAILING], *(name for name, _ in slowest)]))
 
 
 def _fitting(kind: str, rows: Iterable[Any], most: float, things: str) -> list[Block]:
@@ -205,7 +205,7 @@ def _collection_errors(errors: Sequence[CollectionError], most: int) -> PageSect
             short(error.file if error.line is None else f"{error.file}:{error.line}"),
             sentence(f"{error.error_type}: {error.message}"),
             f"and {error.also} more files with this cause" if error.also else "",
-            cut_middle(error.traceback or "", LONGEST_TEXT),
+            cut_middle(error.traceback or "", MAX_TEXT),
         )
         for error in map(collection_errors.without_machinery, errors)
     ]
@@ -224,7 +224,7 @@ def _times(content: Content) -> PageSection:
 
 
 def _slowest(seconds: Mapping[str, float]) -> list[tuple[str, float]]:
-    slowest = sorted(seconds.items(), key=lambda each: -each[1])[:MOST_BARS]
+    slowest = sorted(seconds.items(), key=lambda each: -each[1])[:MAX_BARS]
     return [(name, spent) for name, spent in slowest if spent >= LEAST_SECONDS]
 
 
@@ -283,7 +283,7 @@ def _past(content: Content, most: int) -> PageSection:
     meaning = "One letter for each run, the oldest first and this one last: {}."
     meaning += " The bar above a letter is how long the test took."
     blocks = strips(meaning, rows, most * PAST_SHARE)
-    if (more := len(_failing(content)) - MOST_FAILING) > 0:
+    if (more := len(_failing(content)) - MAX_FAILING) > 0:
         blocks.append(("text", f"{more:,} more failing tests are left out here."))
     return PageSection("past", "Recorded runs", blocks)
 

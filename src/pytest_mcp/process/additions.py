@@ -17,7 +17,7 @@ from pytest_mcp.process.background import begun
 logger = logging.getLogger(__name__)
 
 # In seconds, for one addition. An answer comes within five seconds after its run.
-LONGEST = 4.0
+MAX_SECONDS = 4.0
 
 Made = TypeVar("Made")
 Given = TypeVar("Given")
@@ -80,7 +80,7 @@ class TooLate(Exception):
 
 def made(name: str, make: Callable[[], Made], *, instead: Made, seconds: float | None = None) -> Made:
     """What `make` returns, in a thread of its own that is left to itself when the time is over."""
-    limit = LONGEST if seconds is None else seconds
+    limit = MAX_SECONDS if seconds is None else seconds
     with spared(name):
         future = begun(make)
         try:
@@ -94,7 +94,7 @@ def made(name: str, make: Callable[[], Made], *, instead: Made, seconds: float |
 
 async def awaited(name: str, work: Awaitable[Made], *, instead: Made, seconds: float | None = None) -> Made:
     """What `work` returns, which is cancelled when the time is over."""
-    limit = LONGEST if seconds is None else seconds
+    limit = MAX_SECONDS if seconds is None else seconds
     with spared(name):
         with anyio.move_on_after(limit):
             return await work

@@ -25,7 +25,7 @@ ZOMBIE = b"Z"
 PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
 # The largest pid on Linux.
-MOST_PROCESSES = 4 * 1024 * 1024
+MAX_PROCESSES = 4 * 1024 * 1024
 # Loaded once, because nothing can be loaded safely between fork and exec.
 _LIBC = ctypes.CDLL(None)
 
@@ -165,7 +165,7 @@ def _numbers_since(first: int) -> Iterator[int]:
         yield from range(first, newest)
         return
     # Pids have wrapped around.
-    yield from range(first, MOST_PROCESSES)
+    yield from range(first, MAX_PROCESSES)
     yield from range(2, newest)
 
 

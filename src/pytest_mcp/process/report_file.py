@@ -18,7 +18,7 @@ from pytest_mcp.process.start import REPORT_LIMIT
 # How often the report of a running child is read. This delays progress only, never the answer.
 POLL_SECONDS = 0.1
 # No record is longer; a longer line is ignored.
-LONGEST_LINE = 32 * 1024 * 1024
+MAX_LINE = 32 * 1024 * 1024
 # How far a child may be ahead of us when it ends, in line ends, and how many seconds are spent on what is beyond.
 # Writing a record takes a child ten times as long as reading it takes us, so only records that no reporter wrote
 # can be that many.
@@ -82,7 +82,7 @@ class ReportReader:
     def _keep(self, piece: bytes) -> None:
         self.length += len(piece)
         # Nothing is kept of a line that is too long.
-        self.pieces = [*self.pieces, piece] if self.length <= LONGEST_LINE else []
+        self.pieces = [*self.pieces, piece] if self.length <= MAX_LINE else []
 
     def _end_line(self, end: bytes) -> None:
         self._keep(end)

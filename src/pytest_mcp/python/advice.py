@@ -26,7 +26,7 @@ from pytest_mcp.python.managers import PLAIN, nearest_managed, used_managers
 
 _CORRECT = f"correct {OPERATORS_CHOICE}, or omit it to use the project's own environment"
 _NAME_IT = f"start pytest-mcp with {OPERATORS_CHOICE} and the path of the project's Python"
-_LONGEST_LINE = 2_000
+_MAX_LINE = 2_000
 
 
 def remedy(root: Path, rejected: Sequence[Candidate], *, folder: Path | None = None, search_path: str = "") -> Sentence:
@@ -59,7 +59,7 @@ def installation(root: Path, python: Path, home: Path, search_path: str) -> Sent
 
 def _is_usable(line: str) -> bool:
     """Agents paste it into a shell. Names of files can make it very long or break it into lines."""
-    return line.isprintable() and len(line) <= _LONGEST_LINE
+    return line.isprintable() and len(line) <= _MAX_LINE
 
 
 def _remedy(situation: Situation, rejected: Sequence[Candidate]) -> Sentence:

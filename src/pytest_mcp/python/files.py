@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any
 
 # Settings files are far smaller.
-MOST_BYTES = 512 * 1024
+MAX_BYTES = 512 * 1024
 # In one folder.
-MOST_ENTRIES = 2_000
+MAX_ENTRIES = 2_000
 # Parsing this much takes half a second; real files are far smaller.
-MOST_TOML = 256 * 1024
+MAX_TOML = 256 * 1024
 # Parsing a dotted key takes quadratic time in its parts, and real keys have few.
 # The possessive quantifiers keep this search itself linear.
 _LONG_KEY = re.compile(r"""(?<![\w-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){16}""")
@@ -29,7 +29,7 @@ PACKAGE_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
 Stamp = tuple[str, int, int, int] | None
 
 
-def text(path: Path, most: int = MOST_BYTES) -> str:
+def text(path: Path, most: int = MAX_BYTES) -> str:
     try:
         # Opening a pipe would block.
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
@@ -50,14 +50,14 @@ def text(path: Path, most: int = MOST_BYTES) -> str:
 def folders(path: Path) -> list[Path]:
     try:
         with os.scandir(path) as entries:
-            return sorted(Path(entry) for entry in islice(entries, MOST_ENTRIES) if entry.is_dir())
+            return sorted(Path(entry) for entry in islice(entries, MAX_ENTRIES) if entry.is_dir())
     except (OSError, ValueError):
         return []
 
 
 def matching(folder: Path, pattern: str) -> list[Path]:
     try:
-        return sorted(islice(folder.glob(pattern), MOST_ENTRIES))
+        return sorted(islice(folder.glob(pattern), MAX_ENTRIES))
     except (OSError, ValueError):
         return []
 
@@ -106,7 +106,7 @@ def read_manifest(folder: Path) -> Manifest:
 
 
 def toml(path: Path) -> Mapping[str, Any]:
-    content = text(path, MOST_TOML)
+    content = text(path, MAX_TOML)
     if _LONG_KEY.search(content):
         return {}
     try:

@@ -13,9 +13,9 @@ from pytest_mcp.python import files
 
 _LINK = "gitdir:"
 # A word and a path.
-_LONGEST_LINE = 8192
+_MAX_LINE = 8192
 # A hundred thousand branches and tags.
-_MOST_REFS = 16 * 1024 * 1024
+_MAX_REFS = 16 * 1024 * 1024
 # The version of an index with compressed paths.
 _COMPRESSED_PATHS = b"\0\0\0\4"
 _REF = "ref:"
@@ -107,7 +107,7 @@ def _commit_of(name: str, repository: Path) -> str | None:
     for folder in (repository, common):
         if _HASH.fullmatch(commit := _line(folder / name) or ""):
             return commit
-    packed = files.text(common / "packed-refs", _MOST_REFS)
+    packed = files.text(common / "packed-refs", _MAX_REFS)
     match = re.search(rf"^({_HASH.pattern}) {re.escape(name)}$", packed, re.MULTILINE)
     return match.group(1) if match else None
 
@@ -134,4 +134,4 @@ def _real(path: Path) -> Path:
 
 
 def _line(path: Path) -> str | None:
-    return files.text(path, _LONGEST_LINE).strip() or None
+    return files.text(path, _MAX_LINE).strip() or None

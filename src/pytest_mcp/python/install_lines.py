@@ -25,9 +25,9 @@ from pytest_mcp.python.managers import CONDA, PLAIN
 _WITH_GROUPS = "pip>=25.1"
 _REQUIREMENTS = ("*requirements*.txt", "requirements/*.txt")
 # In each folder.
-_MOST_FILES = 20
+_MAX_FILES = 20
 # Locks grow with a project, and are only searched.
-_MOST_OF_A_LOCK = 8 * 1024 * 1024
+_MAX_OF_A_LOCK = 8 * 1024 * 1024
 # Named like plugins, but they do not depend on pytest.
 _WITHOUT_PYTEST = frozenset({"pytest-runner", "pytest-mcp-server"})
 
@@ -177,8 +177,8 @@ def _own(manager: Manager, home: Manifest) -> Iterator[Declaration]:
         for path in _described(home):
             yield Declaration("file", home.folder, CONDA.listed(path), path.name)
     elif manager is PLAIN:
-        paths = [path for pattern in _REQUIREMENTS for path in sorted(islice(home.folder.glob(pattern), _MOST_FILES))]
-        for path in filter(lambda path: path.name.isprintable(), paths[:_MOST_FILES]):
+        paths = [path for pattern in _REQUIREMENTS for path in sorted(islice(home.folder.glob(pattern), _MAX_FILES))]
+        for path in filter(lambda path: path.name.isprintable(), paths[:_MAX_FILES]):
             # Files that it includes are listed on their own.
             yield Declaration("file", home.folder, required_packages(path), str(path.relative_to(home.folder)))
 
@@ -243,7 +243,7 @@ def _poetry(_: Manager, situation: Situation, wanted: Declaration | None) -> lis
     start = ["poetry", *situation.at("-C", situation.home.folder)]
     if wanted is None:
         return [[*start, "add", "--group", "dev", situation.package]]
-    lock = files.text(situation.home.folder / "poetry.lock", _MOST_OF_A_LOCK)
+    lock = files.text(situation.home.folder / "poetry.lock", _MAX_OF_A_LOCK)
     # poetry refuses to install from a lock that is older than what is declared.
     relock = [[*start, "lock"]] if lock and 'name = "pytest"' not in lock else []
     option = "--with" if wanted.kind == "group" else "--extras"

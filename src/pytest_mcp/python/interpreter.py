@@ -23,9 +23,9 @@ from pytest_mcp.python.virtualenv import FOLDERS
 
 OPERATORS_CHOICE = "--python"
 # Trying one may cost a process.
-MOST = 10
+MAX_CANDIDATES = 10
 # Of a path or a reason, in characters.
-LONGEST_WORDS = 500
+MAX_WORDS = 500
 _IS_PYTHON = re.compile("python|pypy|graalpy", re.IGNORECASE)
 # Variables that name an environment which is active in the shell that started the server.
 ACTIVE = {manager.variable: manager for manager in MANAGERS if manager.variable}
@@ -56,7 +56,7 @@ class Candidate:
 
 
 def short(words: str) -> str:
-    return text.safe_line(text.cut_middle(words, LONGEST_WORDS, separator=" "))
+    return text.safe_line(text.cut_middle(words, MAX_WORDS, separator=" "))
 
 
 async def candidates(config: Config, folder: Path) -> AsyncIterator[Candidate]:
@@ -85,7 +85,7 @@ def visible(config: Config, folder: Path) -> list[Candidate]:
     for candidate in (*_of_folders(config.root, folder), *_active(config, folder), *_kept_in(config.root, folder)):
         # The same environment may be found twice.
         by_folder.setdefault(os.path.realpath(candidate.python.parent), candidate)
-    return list(by_folder.values())[:MOST]
+    return list(by_folder.values())[:MAX_CANDIDATES]
 
 
 def pointed_at(places: Sequence[Path], root: Path) -> Path:

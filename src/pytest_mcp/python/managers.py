@@ -19,7 +19,7 @@ from pytest_mcp.python.uv import Uv
 
 _PIXI_ENVIRONMENTS = Path(".pixi", "envs")
 _PDM_CHOICE = ".pdm-python"
-_LONGEST_PATH = 4096
+_MAX_PATH = 4096
 _PDM_PACKAGES = "__pypackages__"
 _CONDA_CHANNEL = re.compile(r"^[\w./-]*::")
 
@@ -82,7 +82,7 @@ class Pdm(Manager):
     needs_pyproject = True
 
     async def environments(self, manifest: Manifest, _variables: Variables, _root: Path) -> Answers:
-        named = files.text(manifest.folder / _PDM_CHOICE, _LONGEST_PATH).strip()
+        named = files.text(manifest.folder / _PDM_CHOICE, _MAX_PATH).strip()
         if not named.isprintable():
             return self.no_answer(f"{_PDM_CHOICE} does not contain a path")
         if not named:

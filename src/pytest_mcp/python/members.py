@@ -26,12 +26,12 @@ from pytest_mcp.python.interpreter import Candidate
 from pytest_mcp.python.managers import MANAGERS, is_environment, nearest_managed, used_managers
 
 # How many are looked at.
-MOST = 20
+MAX_MEMBERS = 20
 # How the root itself is called.
 ROOT = "."
 # More than 2,000 folders take on a slow disk.
-LONGEST_SECONDS = 1.0
-_MOST_PROJECTS = 200
+MAX_SECONDS = 1.0
+_MAX_PROJECTS = 200
 _PROJECT_FILES = ("pyproject.toml", "setup.py", "setup.cfg")
 # Projects in such folders are material of tests, or examples, unless somebody made an environment for them.
 _NOT_MEMBERS = frozenset({"tests", "test", "testing", "fixtures", "data", "testdata", "examples", "templates", "docs"})
@@ -42,7 +42,7 @@ _UNSEARCHED = ("*.egg", ".*", "_darcs", "build", "CVS", "dist", "node_modules", 
 _SECTIONS = {"pytest.ini": "pytest", ".pytest.ini": "pytest", "tox.ini": "pytest", "setup.cfg": "tool:pytest"}
 _PATTERN = frozenset("*?[")
 # A root with more folders counts as one with tests of its own.
-_MOST_OWN_FOLDERS = 2_000
+_MAX_OWN_FOLDERS = 2_000
 
 
 @dataclass(frozen=True)
@@ -54,23 +54,23 @@ class MemberList:
     is_complete: bool
 
 
-def find_members(config: Config, longest_seconds: float = LONGEST_SECONDS) -> MemberList | None:
+def find_members(config: Config, longest_seconds: float = MAX_SECONDS) -> MemberList | None:
     """None if the root is no monorepo."""
     # With the operator's Python all of them have the same.
     if config.python is not None:
         return None
     deadline = time.monotonic() + longest_seconds
-    searched = list(islice(_until(deadline, config.root), nearby.MOST_FOLDERS))
-    projects = list(islice(filter(_is_project, searched), _MOST_PROJECTS))
+    searched = list(islice(_until(deadline, config.root), nearby.MAX_FOLDERS))
+    projects = list(islice(filter(_is_project, searched), _MAX_PROJECTS))
     folders = _members(projects, config.root)
     if not folders:
         return None
-    is_whole = len(searched) < nearby.MOST_FOLDERS and len(projects) < _MOST_PROJECTS
+    is_whole = len(searched) < nearby.MAX_FOLDERS and len(projects) < _MAX_PROJECTS
     complete = is_whole and time.monotonic() < deadline
-    listed = tuple(_member(folder, config) for folder in sorted(folders)[:MOST])
+    listed = tuple(_member(folder, config) for folder in sorted(folders)[:MAX_MEMBERS])
     root = _member(config.root, config)
     is_one = root.problem is not None and _may_have_tests(config.root, folders)
-    return MemberList((root, *listed) if is_one else listed, max(0, len(folders) - MOST), complete)
+    return MemberList((root, *listed) if is_one else listed, max(0, len(folders) - MAX_MEMBERS), complete)
 
 
 def instead_of_root(config: Config) -> list[list[Target]]:
@@ -202,7 +202,7 @@ def _may_have_tests(root: Path, members: Iterable[Path]) -> bool:
     settings = tables[0] if len(tables) == 1 else {}
     testpaths, unsearched = _words(settings.get("testpaths")), _words(settings.get("norecursedirs")) or _UNSEARCHED
     for count, folder in enumerate(_folders(_places(root, testpaths), members, unsearched)):
-        if count >= _MOST_OWN_FOLDERS or any(_matches(name, patterns) for name in _names(folder)):
+        if count >= _MAX_OWN_FOLDERS or any(_matches(name, patterns) for name in _names(folder)):
             return True
     return False
 

@@ -21,7 +21,7 @@ from pytest_mcp.python.virtualenv import FOLDERS
 # How deep services of a monorepo are nested.
 _DEPTH = 3
 # Takes a fraction of a second. In larger monorepos some folders are not searched.
-MOST_FOLDERS = 2_000
+MAX_FOLDERS = 2_000
 _PATHS_NAMED = 3
 
 
@@ -34,7 +34,7 @@ def lead(root: Path, folder: Path, tried: Collection[Path]) -> Sentence | None:
         return in_shell(shlex.join(["ln", "-s", own[0].name, FOLDERS[0]]))
     if above := _with_pytest(_above(root), tried):
         return _choose(virtualenv.python(above[0]), f"in {shlex.quote(str(above[0].parent))}, or give it")
-    nested = [prefix for inner in islice(below(folder), MOST_FOLDERS) for prefix in _environments_of(inner)]
+    nested = [prefix for inner in islice(below(folder), MAX_FOLDERS) for prefix in _environments_of(inner)]
     if not _environments_of(folder) and (with_pytest := _with_pytest(nested, tried)):
         names = tuple(dict.fromkeys(prefix.parent.relative_to(root).as_posix() for prefix in with_pytest))
         has = "which has an environment of its own" if len(names) == 1 else "which have environments of their own"

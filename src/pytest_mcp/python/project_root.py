@@ -23,9 +23,9 @@ _FILES = (*_PACKAGE_FILES, *_SETTINGS)
 # One of these does so only where no checkout is below it: among checkouts it may be a stray file.
 _WEAK_FILES = ("requirements.txt", "conftest.py")
 # A folder that is no project and holds more than can be searched is not one project.
-_MOST_FOLDERS = 2_000
+_MAX_FOLDERS = 2_000
 # A few seconds on a slow disk; far more than a busy machine takes for a folder of tests.
-_LONGEST_SECONDS = 10.0
+_MAX_SECONDS = 10.0
 _TOO_LARGE = "more folders below it than can be searched for projects"
 _UNSEARCHED = (".git", "node_modules", "__pycache__")
 
@@ -111,11 +111,11 @@ def _has_any(folder: Path, names: Iterable[str]) -> bool:
 
 
 def _first_below(root: Path, is_meant: Callable[[Path], bool]) -> str | None:
-    deadline = time.monotonic() + _LONGEST_SECONDS
+    deadline = time.monotonic() + _MAX_SECONDS
     for count, folder in enumerate(_below(root)):
         if is_meant(folder):
             return f"projects below it, such as {in_line(str(folder.relative_to(root)))}"
-        if count >= _MOST_FOLDERS or time.monotonic() > deadline:
+        if count >= _MAX_FOLDERS or time.monotonic() > deadline:
             return _TOO_LARGE
     return None
 

@@ -16,9 +16,9 @@ from pytest_mcp.text import cut_middle
 # Managers take a second to start, on a busy machine several.
 QUESTION_SECONDS = 10
 # Answers have a few lines. Half of this is kept from the beginning and half from the end of each stream.
-MOST_OUTPUT = 64 * 1024
+MAX_OUTPUT = 64 * 1024
 # How much of its error message is repeated, in characters.
-MOST_COMPLAINT = 300
+MAX_COMPLAINT = 300
 
 # Variables for the project's Python or for ours, and those that name an active environment.
 _WITHHELD_PREFIXES = ("PYTEST", "PYTHON", "__PYVENV", "CONDA_")
@@ -82,7 +82,7 @@ async def ask(question: Question, program: Path) -> Exit:
     from pytest_mcp.process import process  # noqa: PLC0415
 
     try:
-        ended = await process.ask(launch(question, program), time_limit=QUESTION_SECONDS, kept_output=MOST_OUTPUT // 2)
+        ended = await process.ask(launch(question, program), time_limit=QUESTION_SECONDS, kept_output=MAX_OUTPUT // 2)
     except SpawnError as error:
         raise Unanswered(f"{question.program} could not be started: {error}") from error
     if ended.timed_out:
@@ -90,7 +90,7 @@ async def ask(question: Question, program: Path) -> Exit:
     if ended.code is None:
         raise Unanswered(f"{question.program} was ended by {ended.signal}")
     if ended.left_out:
-        raise Unanswered(f"{question.program} printed more than {MOST_OUTPUT // 1024} KiB, which is no answer")
+        raise Unanswered(f"{question.program} printed more than {MAX_OUTPUT // 1024} KiB, which is no answer")
     return ended
 
 
@@ -101,7 +101,7 @@ def complaint(program: str, ended: Exit) -> Unanswered:
         return Unanswered(f"{program} exited with {ended.code} and said nothing")
     # The last line of a traceback; a heading together with the line below it.
     line = lines[-1] if lines[0].startswith("Traceback") else " ".join(lines[: 2 if lines[0].endswith(":") else 1])
-    return Unanswered(f"{program} said: {cut_middle(line, MOST_COMPLAINT, separator=' ')}")
+    return Unanswered(f"{program} said: {cut_middle(line, MAX_COMPLAINT, separator=' ')}")
 
 
 def _environment(question: Question) -> dict[str, str]:

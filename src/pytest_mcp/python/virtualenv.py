@@ -10,7 +10,7 @@ from pytest_mcp.python import files
 # What a project's own environment is called. New ones get the first name.
 FOLDERS = (".venv", "venv")
 SETTINGS = "pyvenv.cfg"
-_MOST_SETTINGS = 64 * 1024
+_MAX_SETTINGS = 64 * 1024
 _EXECUTABLE = Path("Scripts", "python.exe") if os.name == "nt" else Path("bin", "python")
 # Some tools write `version`, others `version_info`.
 _VERSION = re.compile(r"(?m)^version(?:_info)? *= *(\d{1,9})\.(\d{1,9})(?:\.(\d{1,9}))?")
@@ -74,4 +74,4 @@ def _version(prefix: Path) -> tuple[int, ...]:
 
 
 def _written(prefix: Path) -> str:
-    return files.text(prefix / SETTINGS, _MOST_SETTINGS)
+    return files.text(prefix / SETTINGS, _MAX_SETTINGS)

@@ -20,13 +20,13 @@ from pytest_mcp.report.report import RanTest, Report
 from pytest_mcp.text import cut_middle
 
 # How many causes have a line of their own, and how many of them an example; the others share one line.
-MOST_CAUSES = 10
-MOST_EXAMPLES = 5
+MAX_CAUSES = 10
+MAX_EXAMPLES = 5
 # What pytest printed is cut in its middle beyond this, except with detail full.
 TEXT_CHARACTERS = 4000
 # Files with lines that did not run, before further causes have examples, and in all, except with detail tests or full.
 FIRST_FILES = 5
-MOST_FILES = 20
+MAX_FILES = 20
 # Of what had finished, in the data of an error.
 PARTIAL_BYTES = 2 * 1024 * 1024
 
@@ -131,7 +131,7 @@ class _Ladder:
         # What every example has; with `show_capture: true`, what is captured may be longer.
         self.usual = ExampleStyle(captured=CAPTURED_LINES if report.captures else 0, variables=report.locals)
         gaps = coverage.files_with_gaps(report.coverage)
-        self.files = ever_larger(gaps if request.detail == "tests" else min(gaps, MOST_FILES))
+        self.files = ever_larger(gaps if request.detail == "tests" else min(gaps, MAX_FILES))
         # Each with how many characters of what was captured it leaves out.
         self.examples: dict[tuple[str, ExampleStyle], tuple[TestResult, int]] = {}
 
@@ -148,14 +148,14 @@ class _Ladder:
     def rungs(self) -> Iterator[Rung]:
         """From the least to what `auto` shows when everything fits. Each adds to the one before."""
         groups, others = self.report.groups, len(self.report.not_failed)
-        steps: list[dict[str, Any]] = [{"causes": number} for number in range(min(MOST_CAUSES, len(groups)) + 1)]
+        steps: list[dict[str, Any]] = [{"causes": number} for number in range(min(MAX_CAUSES, len(groups)) + 1)]
         steps += [{"errors": level} for level in range(1, len(self.errors))]
         if groups:
             styles = [self.usual, *self.usual.reduced()]
             steps += [{"examples": 1, "style": style} for style in reversed(styles)]
         steps += [{"ids": True}]
         steps += [{"files": number} for number in self.files if number <= FIRST_FILES]
-        steps += [{"examples": number} for number in range(2, min(MOST_EXAMPLES, len(groups)) + 1)]
+        steps += [{"examples": number} for number in range(2, min(MAX_EXAMPLES, len(groups)) + 1)]
         steps += [{"text": True}]
         steps += [{"not_failed": others}] if others <= LISTED_WITHOUT_FAILURE else []
         steps += [{"files": number} for number in self.files if number > FIRST_FILES]
@@ -242,7 +242,7 @@ class _Ladder:
         """What brings back what is left out, also of what tests and pytest have printed; none if nothing is."""
         is_auto = self.request.detail == "auto"
         unshown = rung.examples < len(self.report.groups)
-        by_detail = is_auto and unshown and rung.examples == MOST_EXAMPLES
+        by_detail = is_auto and unshown and rung.examples == MAX_EXAMPLES
         reduced = rung.examples > 0 and replace(rung.style, captured=self.usual.captured) != self.usual
         by_capture = of_tests and not self.request.show_capture and rung.style == self.usual
         others = len(self.report.not_failed) + len(self.further)

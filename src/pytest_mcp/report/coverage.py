@@ -16,8 +16,8 @@ from pytest_mcp.run.run import ChangedLines, Run
 from pytest_mcp.text import in_line
 
 # How many ranges and branches of one file are shown with detail auto, and how many files that were not measured.
-MOST_RANGES = 60
-MOST_UNMEASURED = 20
+MAX_RANGES = 60
+MAX_UNMEASURED = 20
 OF_ONE_SHARD = "only the tests of one shard ran"
 
 
@@ -159,8 +159,8 @@ def coverage_answer(measured: MeasuredCoverage, files: int, *, in_full: bool) ->
         summary=measured.unknown or _summary(measured),
         percent=None if measured.unknown else _percent(measured),
         partial="; ".join(measured.partial) or None,
-        files=[_coverage_file(file, None if in_full else MOST_RANGES) for file in gaps[:files]],
-        not_measured=list(measured.not_measured[:MOST_UNMEASURED]),
+        files=[_coverage_file(file, None if in_full else MAX_RANGES) for file in gaps[:files]],
+        not_measured=list(measured.not_measured[:MAX_UNMEASURED]),
         omitted=OmittedCoverage(files=len(rest), lines=sum(file.missed for file in rest)) if rest else None,
     )
 

@@ -15,7 +15,7 @@ from pytest_mcp.report.fitting import Fits
 from pytest_mcp.run.run import Reach, Run
 
 # More tests than this are listed by file, unless every test was asked for.
-MOST_ENTRIES = 40
+MAX_ENTRIES = 40
 # Folders further down are counted where this many folders lead to.
 DEEPEST_FOLDER = 20
 HINT = "narrow by path, markers or keywords, or raise max_tokens"
@@ -68,7 +68,7 @@ def fit_discovery(result: DiscoverResult, request: DiscoverTests, *, ceiling: in
         return result
     errors = list(collection_errors.ever_more(result.collection_errors)) or [[]]
     listed = result.model_copy(update={"collection_errors": errors[-1]})
-    if (request.detail != "auto" or result.count <= MOST_ENTRIES) and fits(listed):
+    if (request.detail != "auto" or result.count <= MAX_ENTRIES) and fits(listed):
         return listed
     listing = _by_file if request.detail == "auto" else _one_by_one
     for fewer in reversed(errors):

@@ -16,7 +16,7 @@ from pytest_mcp.api.results import DiscoverResult, ExecuteResult
 from pytest_mcp.report import serialize, tokens
 
 # A token has at least one character and rarely more than this many. Between these bounds tokens must be counted.
-MOST_CHARACTERS_PER_TOKEN = 12
+MAX_CHARACTERS_PER_TOKEN = 12
 # For each step, the most characters of a text and the most entries of a list. After the last step any answer fits the
 # smallest max_tokens that is allowed.
 TRUNCATION_STEPS = ((200, 10), (100, 5), (50, 2), (20, 1))
@@ -29,7 +29,7 @@ def limit(request: Request, ceiling: int) -> Fits:
     """Whether an answer fits `ceiling` in bytes and, unless detail is full, the request's limit in tokens."""
     most = request.max_tokens or request.default_max_tokens
     is_full = request.detail == "full"
-    most_characters = ceiling if is_full else min(ceiling, most * MOST_CHARACTERS_PER_TOKEN)
+    most_characters = ceiling if is_full else min(ceiling, most * MAX_CHARACTERS_PER_TOKEN)
 
     def fits(answer: BaseModel) -> bool:
         # Serializing shortens no text. So this cheap count rejects most answers that are far too long.
@@ -42,7 +42,7 @@ def limit(request: Request, ceiling: int) -> Fits:
         sent = text.safe(serialize.line(content))
         if is_full or len(sent) <= most:
             return True
-        return len(sent) <= most * MOST_CHARACTERS_PER_TOKEN and tokens.estimate(sent) <= most
+        return len(sent) <= most * MAX_CHARACTERS_PER_TOKEN and tokens.estimate(sent) <= most
 
     return fits
 

@@ -15,7 +15,7 @@ from pytest_mcp.run.exceptions import Frame, Raised
 # How many of the project's frames have their statement, the innermost.
 FRAMES_WITH_STATEMENT = 2
 # A recursion by way of more functions than this is told frame by frame.
-LONGEST_ROUND = 5
+MAX_ROUND = 5
 # A statement of several lines is joined up to this length; of a longer one the first line is shown.
 STATEMENT_CHARACTERS = 160
 # What is shown of the values of arguments: of each, and of all.
@@ -23,7 +23,7 @@ VALUE_CHARACTERS = 60
 VALUES_CHARACTERS = 200
 # A local variable in one line.
 VARIABLE_CHARACTERS = 120
-MOST_VARIABLES = 20
+MAX_VARIABLES = 20
 
 _OBJECT = re.compile(r"^<.*>$|<_pytest\.", re.DOTALL)
 # Where the lines of a statement are joined.
@@ -81,7 +81,7 @@ def _rounds(frames: list[tuple[int, Frame]]) -> Iterator[tuple[list[tuple[int, F
     keys = [(frame.place, frame.function) for _, frame in frames]
     start = 0
     while start < len(keys):
-        ends = {length: _end_of_rounds(keys, start, length) for length in range(1, LONGEST_ROUND + 1)}
+        ends = {length: _end_of_rounds(keys, start, length) for length in range(1, MAX_ROUND + 1)}
         length = max(ends, key=lambda each: ends[each])
         yield frames[ends[length] - length : ends[length]], ends[length] - start - length
         start = ends[length]
@@ -130,11 +130,11 @@ def _statement(statement: str) -> str:
 
 def _variables(lines: tuple[str, ...]) -> Iterator[str]:
     """pytest aligns the values, and spreads those of a failed comparison over lines."""
-    for line in lines[:MOST_VARIABLES]:
+    for line in lines[:MAX_VARIABLES]:
         name, _, value = line.partition("=")
         yield "    " + _shortened(f"{name.strip()} = {value.strip()}", VARIABLE_CHARACTERS)
-    if len(lines) > MOST_VARIABLES:
-        yield f"    [{len(lines) - MOST_VARIABLES} more variables]"
+    if len(lines) > MAX_VARIABLES:
+        yield f"    [{len(lines) - MAX_VARIABLES} more variables]"
 
 
 def _arguments(frame: Frame, node_id: str) -> Iterator[str]:

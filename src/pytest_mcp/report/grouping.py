@@ -22,7 +22,7 @@ CAUSE_CHARACTERS = 120
 # Parts of a parameter's id that are shorter could stand anywhere in a message by chance.
 SHORTEST_PARAMETER = 3
 # Of an id with more parameters the longest are masked.
-MOST_PARAMETERS = 10
+MAX_PARAMETERS = 10
 # How many places a group names, and how many other tests.
 SHOWN_PLACES = 3
 SHOWN_TESTS = 2
@@ -140,7 +140,7 @@ def masked(message: str, node_id: str, *, numbers: bool = True) -> str:
     typed = _TYPE.match(message)
     kind, message = (typed.group(), message[typed.end() :]) if typed else ("", message)
     parameters = node_id.partition("[")[2].removesuffix("]")
-    for part in sorted({parameters, *parameters.split("-")}, key=len, reverse=True)[:MOST_PARAMETERS]:
+    for part in sorted({parameters, *parameters.split("-")}, key=len, reverse=True)[:MAX_PARAMETERS]:
         if len(part) >= SHORTEST_PARAMETER:
             message = message.replace(part, "#")
     return kind + _MASKED[numbers].sub(lambda match: match[1] or "#", ADDRESS.sub("#", message))

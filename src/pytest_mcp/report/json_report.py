@@ -13,7 +13,7 @@ from pytest_mcp.run.ledger import Ledger, TestRecord
 from pytest_mcp.run.run import Run
 
 # What is nested deeper cannot be sent; a test may record anything as its property.
-MOST_LEVELS = 100
+MAX_LEVELS = 100
 TOO_DEEP = "[nested too deeply to be shown]"
 
 
@@ -87,7 +87,7 @@ def _is_pair(value: Any) -> bool:
     return isinstance(value, list) and len(value) == 2 and isinstance(value[0], str)
 
 
-def _shallow(value: Any, levels: int = MOST_LEVELS) -> Any:
+def _shallow(value: Any, levels: int = MAX_LEVELS) -> Any:
     if not isinstance(value, (list, dict)):
         return value
     if levels == 0:

@@ -13,7 +13,7 @@ from pytest_mcp.report.report import Report
 from pytest_mcp.text import few
 
 # How many notices of the parts are repeated.
-MOST_NOTICES = 20
+MAX_NOTICES = 20
 
 Named = TypeVar("Named")
 
@@ -83,8 +83,8 @@ def _notices(parts: Sequence[LabelledReport]) -> list[str]:
     """Each once, with whose it is. The share of a shard says nothing of all of them."""
     said = _labels((notice, label) for label, report in parts for notice in [*report.notices, *report.past])
     notices = [f"{few(labels)}: {notice}" for notice, labels in said.items()]
-    more = len(notices) - MOST_NOTICES
-    return [*notices[:MOST_NOTICES], *([f"{more} more notices are left out."] if more > 0 else [])]
+    more = len(notices) - MAX_NOTICES
+    return [*notices[:MAX_NOTICES], *([f"{more} more notices are left out."] if more > 0 else [])]
 
 
 def _labelled(texts: Iterable[tuple[str, str]]) -> str:

@@ -56,7 +56,7 @@ def _missing_targets(run: Run[Request], messages: Sequence[str]) -> list[Fault]:
     ]
     faults = []
     for number, (name, target) in enumerate(absent):
-        step = _LAST_FAILED if by_cache else _next_step(target) if number < did_you_mean.MOST_ASKED else SEE
+        step = _LAST_FAILED if by_cache else _next_step(target) if number < did_you_mean.MAX_ASKED else SEE
         faults.append(Fault(name, _why_missing(target, missing), "not_found", target.node_id, step))
     return faults
 

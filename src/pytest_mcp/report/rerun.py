@@ -9,8 +9,8 @@ from pytest_mcp.api.targets import can_be_asked
 
 Arguments = dict[str, Any]
 # How many tests, or functions without their parameters, are named before files stand for them; then folders.
-MOST_TESTS = 5
-MOST_FILES = 20
+MAX_TESTS = 5
+MAX_FILES = 20
 
 # The parameters that name places, and the others that choose the tests of a call.
 PLACES = ("path", "node_ids")
@@ -45,12 +45,12 @@ def covering(names: Sequence[str], pattern: str | None) -> Arguments:
 def _smallest(node_ids: Sequence[str]) -> Arguments:
     functions = _distinct(node_id.partition("[")[0] if "::" in node_id else node_id for node_id in node_ids)
     files = _distinct(node_id.partition("::")[0] for node_id in node_ids)
-    for names, most in ((_distinct(node_ids), MOST_TESTS), (functions, MOST_TESTS), (files, MOST_FILES)):
+    for names, most in ((_distinct(node_ids), MAX_TESTS), (functions, MAX_TESTS), (files, MAX_FILES)):
         if len(names) <= most:
             return {"node_ids": names} if names != files or len(files) > 1 else {"path": files[0]}
     folders = _distinct(posixpath.dirname(file) or "." for file in files)
     folders = [folder for folder in folders if not any(_holds(other, folder) for other in folders)]
-    return {"node_ids": folders} if 1 < len(folders) <= MOST_FILES else {"path": _covering(files)}
+    return {"node_ids": folders} if 1 < len(folders) <= MAX_FILES else {"path": _covering(files)}
 
 
 def _distinct(names: Iterable[str]) -> list[str]:

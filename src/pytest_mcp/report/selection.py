@@ -20,8 +20,8 @@ from pytest_mcp.text import few, in_line, label, quoted
 # The pytest option of each filter of a request. It replaces the project's option of the same name.
 _FILTERS = {"markers": "-m ", "keywords": "-k "}
 # A mark that may have been meant is searched among this many marks of at most this length.
-MOST_MARKS = 500
-LONGEST_MARK = 60
+MAX_MARKS = 500
+MAX_MARK = 60
 
 
 @dataclass(frozen=True)
@@ -175,9 +175,9 @@ def _unknown_marks(run: Run[Request]) -> list[str]:
 
 def _suggestion(name: str, known: list[str]) -> str:
     """What is near regardless of case: `SLOW` is not `slow` for pytest."""
-    short = [each for each in known if len(each) <= LONGEST_MARK][:MOST_MARKS]
+    short = [each for each in known if len(each) <= MAX_MARK][:MAX_MARKS]
     lower = {each.lower() for each in short}
-    near = get_close_matches(name.lower(), sorted(lower)) if len(name) <= LONGEST_MARK else []
+    near = get_close_matches(name.lower(), sorted(lower)) if len(name) <= MAX_MARK else []
     close = [each for match in near for each in short if each.lower() == match]
     return f"; did you mean {' or '.join(map(repr, close))}?" if close else "."
 

@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import Field
 
 from pytest_mcp.api.requests import ExecuteTests
-from pytest_mcp.config.model import MOST_SHARDS, Shard
+from pytest_mcp.config.model import MAX_SHARDS, Shard
 from pytest_mcp.report import rerun
 from pytest_mcp.run.run import Run
 
@@ -22,7 +22,7 @@ class ShardFacts:
     """None where the run did not get that far."""
 
     index: Annotated[int, Field(ge=1)]
-    count: Annotated[int, Field(ge=1, le=MOST_SHARDS)]
+    count: Annotated[int, Field(ge=1, le=MAX_SHARDS)]
     # Of this shard, and of all of them.
     tests: Count | None = None
     total: Count | None = None

@@ -19,7 +19,7 @@ _HUMP = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _LETTERS_PER_TOKEN = 7
 _SIGNS_PER_TOKEN = 2.0
 # A longer sequence of letters is not a word, so no vocabulary has it.
-_LONGEST_WORD = 24
+_MAX_WORD = 24
 _LETTERS_PER_TOKEN_OF_NOISE = 2.2
 # A sign in front of a word is mostly part of the word's token.
 _PREFIX_TOKENS = 0.2
@@ -51,7 +51,7 @@ def estimate(text: str) -> int:
 
 
 def _word_tokens(word: str) -> float:
-    if len(word) > _LONGEST_WORD:
+    if len(word) > _MAX_WORD:
         return len(word) / _LETTERS_PER_TOKEN_OF_NOISE
     humps = 1 if word.islower() else len(_HUMP.findall(word))
     return max(humps, 1.0 if len(word) <= _LETTERS_PER_TOKEN else (len(word) + 6) / (_LETTERS_PER_TOKEN + 0.5))

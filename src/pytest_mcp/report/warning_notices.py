@@ -15,7 +15,7 @@ from pytest_mcp.run.run import Run
 from pytest_mcp.text import cut_middle, few, label, safe_line
 
 # How many categories of other warnings have a sentence, the most frequent first; the rest is counted.
-MOST_CATEGORIES = 5
+MAX_CATEGORIES = 5
 # The longest text shown of one exception or message, in characters.
 SHOWN_EXCEPTION = 150
 SHOWN_MESSAGE = 120
@@ -90,8 +90,8 @@ def _sentence(kind: _Kind, warnings: Sequence[Warned], run: Run[Request]) -> str
 
 def _others(by_category: dict[str, list[Warned]], run: Run[Request]) -> Iterator[str]:
     most = sorted(by_category.items(), key=lambda entry: -len(entry[1]))
-    yield from (_of_category(category, warnings, run) for category, warnings in most[:MOST_CATEGORIES])
-    unlisted = sum(len(warnings) for _, warnings in most[MOST_CATEGORIES:])
+    yield from (_of_category(category, warnings, run) for category, warnings in most[:MAX_CATEGORIES])
+    unlisted = sum(len(warnings) for _, warnings in most[MAX_CATEGORIES:])
     more = unlisted + run.ledger.warned - len(run.ledger.warnings)
     if more:
         where = "; detail full lists them" if isinstance(run.request, ExecuteTests) else ""

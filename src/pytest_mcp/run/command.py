@@ -15,7 +15,7 @@ from pytest_mcp.process.job import Command, child_launch
 # that many tokens can show, whatever the language.
 CHARACTERS_PER_TOKEN = 5
 LEAST_TEXT = 20_000
-MOST_TEXT = 200_000
+MAX_TEXT = 200_000
 
 # pytest cuts explanations of assertions by these, newer versions before `comparisons` can see them whole.
 _NO_TRUNCATION = ("--override-ini=truncation_limit_lines=0", "--override-ini=truncation_limit_chars=0")
@@ -94,9 +94,9 @@ def _workers(request: ExecuteTests, config: Config) -> int | None:
 
 def _text_limit(request: Request) -> int:
     if request.detail == "full":
-        return MOST_TEXT
+        return MAX_TEXT
     tokens = request.max_tokens or request.default_max_tokens
-    return min(MOST_TEXT, max(LEAST_TEXT, tokens * CHARACTERS_PER_TOKEN))
+    return min(MAX_TEXT, max(LEAST_TEXT, tokens * CHARACTERS_PER_TOKEN))
 
 
 def _flags(request: Request, *, only_set: bool = False) -> list[str]:

@@ -18,13 +18,13 @@ from pytest_mcp.run.events import Event
 # The values of a longer line are counted before it is parsed: no record of ours has so many values, and each would
 # take a hundred bytes of memory.
 PLAIN_BYTES = 1024 * 1024
-MOST_VALUES = 200_000
+MAX_VALUES = 200_000
 # A string without an end goes to the end of the line.
 _QUOTED = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
 
 Check = Callable[[Any], bool]
 # No duration, time or count is larger. Much larger integers cannot be added to floats, or even printed.
-LARGEST_NUMBER = 1e15
+MAX_NUMBER = 1e15
 # Types that need no look at the value.
 _PLAIN = (str, bool, NoneType)
 
@@ -35,9 +35,9 @@ def _checker(hint: Any) -> Check:
     if hint is Any:
         return lambda _value: True
     if hint is int:
-        return lambda value: type(value) is int and abs(value) <= LARGEST_NUMBER
+        return lambda value: type(value) is int and abs(value) <= MAX_NUMBER
     if hint is float:
-        return lambda value: type(value) in (int, float) and abs(value) <= LARGEST_NUMBER
+        return lambda value: type(value) in (int, float) and abs(value) <= MAX_NUMBER
     if origin is list:
         entry = _checker(parts[0])
         return lambda value: type(value) is list and all(map(entry, value))
@@ -92,7 +92,7 @@ class Record:
 
 def parse(line: bytes) -> Record | None:
     """Parse one line. Unknown keys are ignored."""
-    if len(line) > PLAIN_BYTES and _values(line) > MOST_VALUES:
+    if len(line) > PLAIN_BYTES and _values(line) > MAX_VALUES:
         return None
     try:
         record = _DECODER.decode(line.decode("utf-8"))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, dataclass_transform
 from pytest_mcp.run.exceptions import Chain, parse_chain
 
 # The most lines of one record of a traced test, and the largest number of a line.
-MOST_LINES = 100_000
+MAX_LINES = 100_000
 LAST_LINE = 10_000_000
 # Lines of a file (`3-5,9`).
 _RANGES = re.compile(r"\d{1,8}(?:-\d{1,8})?(?:,\d{1,8}(?:-\d{1,8})?)*")
@@ -463,7 +463,7 @@ class Executed(Event, kind="executed"):
     def __post_init__(self) -> None:
         if any(len(call) != 2 for call in self.calls):
             raise ValueError("not a file and a name")
-        left = MOST_LINES
+        left = MAX_LINES
         for pair in chain.from_iterable(self.code.values()):
             if type(pair) is not list or [type(each) for each in pair] != [str, str] or not _RANGES.fullmatch(pair[1]):
                 raise ValueError("not a function and its lines")

@@ -6,7 +6,7 @@ A test could have forged the nested lists of a record, so every value in them is
 from typing import Any, NamedTuple
 
 # No child tells more exceptions of a failure, or more frames of one: it leaves out the middle.
-MOST_ENTRIES = 1000
+MAX_ENTRIES = 1000
 
 
 class Frame(NamedTuple):
@@ -70,7 +70,7 @@ def _list(value: Any, length: int | None = None) -> list[Any]:
 
 
 def _few(value: Any) -> list[Any]:
-    if len(_list(value)) > MOST_ENTRIES:
+    if len(_list(value)) > MAX_ENTRIES:
         raise ValueError("too many of them")
     return _list(value)
 

@@ -47,7 +47,7 @@ from pytest_mcp.tools import INSTRUCTIONS, Tool, dump, named, offered, with_noti
 # The SDK answers the first request within milliseconds. If it does not, read stdin anyway.
 REPEAT_SECONDS = 10
 # Unread answers at which the server stops reading requests: the SDK keeps a task for each of them.
-MOST_UNREAD = 1_000
+MAX_UNREAD = 1_000
 # Logged for a tool that does not exist, instead of the caller's word, and for a client without a name.
 UNKNOWN = "unknown"
 
@@ -196,7 +196,7 @@ class Answers(ObjectSendStream[SessionMessage]):
             self.taken.set()
 
     async def wait_for_reader(self) -> None:
-        while self.unread > MOST_UNREAD:
+        while self.unread > MAX_UNREAD:
             self.taken = anyio.Event()
             await self.taken.wait()
 

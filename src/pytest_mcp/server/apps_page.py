@@ -23,7 +23,7 @@ TOOL = "execute_tests"
 # Of a result's _meta. Models never read it; structuredContent they do.
 META_KEY = "pytest-mcp/page"
 # Of a page in a result. A file may have more: it does not pass through a client.
-MOST_BYTES = 1_000_000
+MAX_BYTES = 1_000_000
 # What a server without the extension has neither of.
 METHODS = ("resources/list", "resources/read")
 CAPABILITIES = ("resources", "extensions")
@@ -62,7 +62,7 @@ class View:
     def _room(self, result: Shape) -> int:
         # An answer is sent twice: as an object, and as text in a string.
         text = serialize.line(serialize.safe(result.model_dump(mode="json", by_alias=True)))
-        return min(MOST_BYTES, self.config.max_reply_bytes - len(text.encode()) - len(json.dumps(text)))
+        return min(MAX_BYTES, self.config.max_reply_bytes - len(text.encode()) - len(json.dumps(text)))
 
 
 def _announced(context: Any) -> Json:

@@ -21,9 +21,9 @@ SNAPSHOT = Path(__file__).with_name("snapshot.json")
 # Generated too: the tool that servers with a history have as their last one.
 HISTORY_SNAPSHOT = Path(__file__).with_name("snapshot_history.json")
 # A hundred times the size of a first request, and no more than a pipe holds.
-LONGEST_LINE = 64 * 1024
+MAX_LINE = 64 * 1024
 # The SDK parses two hundred levels of nesting; a line with fewer brackets cannot be deeper.
-MOST_BRACKETS = 100
+MAX_BRACKETS = 100
 # A client that has closed our stdin and reads nothing of an answer for so long has left.
 STALLED_SECONDS = 0.75
 VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
@@ -103,7 +103,7 @@ def greet(source: int, target: int, *, has_history: bool = False, app: str = "au
             if newline and (reply := conversation.reply(line)) is not None:
                 _write(target, reply, source)
                 unanswered = rest
-            elif newline or len(unanswered) > LONGEST_LINE:
+            elif newline or len(unanswered) > MAX_LINE:
                 break
             elif chunk := _read(source):
                 unanswered += chunk
@@ -217,7 +217,7 @@ def input_schema(tool: str) -> Any:
 
 def _parsed(line: bytes) -> Any:
     """None for what the SDK may parse differently: escaped surrogates, invalid UTF-8, deep nesting."""
-    if b"\\u" in line or line.count(b"{") + line.count(b"[") > MOST_BRACKETS:
+    if b"\\u" in line or line.count(b"{") + line.count(b"[") > MAX_BRACKETS:
         return None
     try:
         return json.loads(line.decode("utf-8"))
@@ -244,7 +244,7 @@ def _fits(value: Any, shape: Shape) -> bool:
 def _read(source: int) -> bytes:
     # The parent may have set O_NONBLOCK; then a read would not wait.
     select.select([source], [], [])
-    return os.read(source, LONGEST_LINE)
+    return os.read(source, MAX_LINE)
 
 
 def _write(target: int, data: bytes, source: int) -> None:

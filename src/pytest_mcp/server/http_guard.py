@@ -23,10 +23,10 @@ HEALTH = "/healthz"
 METRICS = "/metrics"
 METHODS = {PATH: ("POST",), HEALTH: ("GET", "HEAD"), METRICS: ("GET", "HEAD")}
 # As long as a line on stdio may be.
-LARGEST_BODY = incoming.LONGEST
+MAX_BODY = incoming.MAX_MESSAGE_BYTES
 # For all requests together, including those that wait for a slot.
-LARGEST_BODIES = 4 * LARGEST_BODY
-LARGEST_HEADERS = 16 * 1024
+MAX_BODIES = 4 * MAX_BODY
+MAX_HEADERS = 16 * 1024
 # For a body to arrive, after its headers. Runs have a time limit of their own.
 BODY_SECONDS = 30
 
@@ -75,7 +75,7 @@ class Guard:
         self._check_route(scope)
         if scope["path"] != HEALTH:
             self._check_token(headers)
-        if int(headers.get("content-length", "0")) > LARGEST_BODY:
+        if int(headers.get("content-length", "0")) > MAX_BODY:
             raise _too_large()
 
     def _check_names(self, headers: Headers) -> None:
@@ -133,9 +133,9 @@ class Guard:
                 part = message.get("body", b"")
                 body += part
                 self.held += len(part)
-                if len(body) > LARGEST_BODY:
+                if len(body) > MAX_BODY:
                     raise _too_large()
-                if self.held > LARGEST_BODIES:
+                if self.held > MAX_BODIES:
                     raise Rejected(503, "Too many large requests at once; retry.", {"Retry-After": "1"})
                 if not message.get("more_body", False):
                     return True
@@ -148,13 +148,13 @@ async def _answer_health(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 def _too_large() -> Rejected:
-    return Rejected(413, f"A request has at most {LARGEST_BODY} bytes.")
+    return Rejected(413, f"A request has at most {MAX_BODY} bytes.")
 
 
 def _check_shape(scope: Scope, headers: Headers) -> None:
     # The parser checks the size only of incomplete headers; these may have come in one piece.
-    if sum(len(name) + len(value) for name, value in headers.raw) + len(scope["raw_path"]) > LARGEST_HEADERS:
-        raise Rejected(431, f"Headers have at most {LARGEST_HEADERS} bytes together.")
+    if sum(len(name) + len(value) for name, value in headers.raw) + len(scope["raw_path"]) > MAX_HEADERS:
+        raise Rejected(431, f"Headers have at most {MAX_HEADERS} bytes together.")
     # With both, parsers can disagree on where a request ends, and one can be hidden in another (RFC 9112, 6.3).
     if "transfer-encoding" in headers and "content-length" in headers:
         raise Rejected(400, "A request has either a Content-Length or a Transfer-Encoding.")

@@ -22,7 +22,7 @@ from pytest_mcp.config.model import Config
 from pytest_mcp.process.background import alongside
 from pytest_mcp.server.app import create
 from pytest_mcp.server.concurrency import Calls
-from pytest_mcp.server.http_guard import LARGEST_BODY, LARGEST_HEADERS, PATH, Guard
+from pytest_mcp.server.http_guard import MAX_BODY, MAX_HEADERS, PATH, Guard
 from pytest_mcp.server.logs import FIELDS
 
 # For a request's headers to arrive, and for the first byte of them.
@@ -33,7 +33,7 @@ LEAST_TAKEN = 2**20
 # A connection without a request is closed after so many seconds.
 IDLE_SECONDS = 30
 # A fraction of the descriptors that a process may open: runs need some too.
-MOST_CONNECTIONS = 256
+MAX_CONNECTIONS = 256
 
 # After a signal, runs may finish for so long; then they are ended.
 PARTING_SECONDS = 2
@@ -63,7 +63,7 @@ async def serve(config: Config, endpoint: Endpoint, listener: socket.socket) -> 
         proxy_headers=False,
         timeout_keep_alive=IDLE_SECONDS,
         timeout_graceful_shutdown=LAST_SECONDS,
-        h11_max_incomplete_event_size=LARGEST_HEADERS,
+        h11_max_incomplete_event_size=MAX_HEADERS,
     )
     await HttpServer(settings, calls).serve(sockets=[listener])
 
@@ -79,7 +79,7 @@ def application(config: Config, endpoint: Endpoint, calls: Calls) -> ASGIApp:
         streamable_http_path=PATH,
         # Without sessions any replica can answer. With SSE progress arrives, and a client that leaves is noticed.
         stateless_http=True,
-        max_request_body_size=LARGEST_BODY,
+        max_request_body_size=MAX_BODY,
         # `Guard` checks Host and Origin, for every path.
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
@@ -129,7 +129,7 @@ class Connection(H11Protocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
         super().connection_made(transport)
-        if len(self.connections) > MOST_CONNECTIONS:
+        if len(self.connections) > MAX_CONNECTIONS:
             transport.write(_FULL)
             transport.close()
         else:

@@ -19,18 +19,18 @@ PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
 
 # Two thousand node ids of the greatest length, and as much again.
-LONGEST = 16 * 1024 * 1024
+MAX_MESSAGE_BYTES = 16 * 1024 * 1024
 # Ten times as many as two thousand node ids need. Parsing makes an object for each value: without this limit,
 # sixteen megabytes of brackets would take half a gigabyte.
-MOST_VALUES = 20_000
+MAX_VALUES = 20_000
 # As deep as the SDK's parser goes.
 DEEPEST = 200
 # A line that cannot be parsed is mended up to this length; rewriting a longer one takes too much memory.
-LONGEST_MENDED = 1024 * 1024
+MAX_MENDED = 1024 * 1024
 # Python's own limit. The SDK's parser has the same.
-_MOST_DIGITS = 4300
+_MAX_DIGITS = 4300
 # In characters. The SDK's errors repeat an unknown method or version whole.
-LONGEST_WORD = 1_000
+MAX_WORD = 1_000
 # In a line that is not parsed, the id is searched in so many bytes at its two ends.
 _ID_WITHIN = 1024
 
@@ -90,14 +90,16 @@ def admitted(line: bytes) -> bytes:
 
 
 def _check_extent(line: bytes) -> None:
-    if len(line) > LONGEST:
-        raise BadMessage(INVALID_REQUEST, f"a message has at most {LONGEST} bytes", _seen_identity(line[:_ID_WITHIN]))
-    if _count(line, b"[{") <= DEEPEST and _count(line, b",:") <= MOST_VALUES:
+    if len(line) > MAX_MESSAGE_BYTES:
+        raise BadMessage(
+            INVALID_REQUEST, f"a message has at most {MAX_MESSAGE_BYTES} bytes", _seen_identity(line[:_ID_WITHIN])
+        )
+    if _count(line, b"[{") <= DEEPEST and _count(line, b",:") <= MAX_VALUES:
         return
     # That counted brackets and commas in strings too, such as parametrised node ids. Count without the strings.
     outside = _outside_strings(line)
-    if outside is None or _count(outside, b"[]{},:") > MOST_VALUES:
-        raise BadMessage(INVALID_REQUEST, f"a message has at most {MOST_VALUES} values", _seen_identity(line))
+    if outside is None or _count(outside, b"[]{},:") > MAX_VALUES:
+        raise BadMessage(INVALID_REQUEST, f"a message has at most {MAX_VALUES} values", _seen_identity(line))
     if max(accumulate(_STEPS[bracket] for bracket in _BRACKET.findall(outside)), default=0) > DEEPEST:
         raise BadMessage(INVALID_REQUEST, f"a message is nested at most {DEEPEST} levels deep", _seen_identity(line))
 
@@ -109,7 +111,7 @@ def _count(line: bytes, characters: bytes) -> int:
 def _outside_strings(line: bytes) -> bytes | None:
     """The line without its strings; None if there are too many of them. A regular expression takes more memory."""
     unescaped = line.replace(b"\\\\", b"").replace(b'\\"', b"")
-    if unescaped.count(b'"') > 2 * MOST_VALUES:
+    if unescaped.count(b'"') > 2 * MAX_VALUES:
         return None
     return b"".join(unescaped.split(b'"')[::2])
 
@@ -141,8 +143,8 @@ def _check_shape(message: Any) -> None:
     if {"result", "error"} & message.keys():
         raise BadMessage(INVALID_REQUEST, "a request has neither a result nor an error", _identity(message))
     for name, word in _repeated_by_sdk(message):
-        if isinstance(word, str) and len(word) > LONGEST_WORD:
-            raise BadMessage(INVALID_REQUEST, f"{name} has at most {LONGEST_WORD} characters", _identity(message))
+        if isinstance(word, str) and len(word) > MAX_WORD:
+            raise BadMessage(INVALID_REQUEST, f"{name} has at most {MAX_WORD} characters", _identity(message))
 
 
 def _repeated_by_sdk(request: dict[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -168,7 +170,7 @@ def _identity(message: Any) -> Identity:
 
 def mended(line: bytes) -> bytes:
     """The line with U+FFFD for bytes that are not UTF-8 and for escaped halves of surrogate pairs."""
-    if len(line) > LONGEST_MENDED:
+    if len(line) > MAX_MENDED:
         return line
     return _SURROGATE.sub(_mended_escape, line.decode("utf-8", errors="replace").encode())
 
@@ -191,4 +193,4 @@ def _parsed(line: bytes) -> Any:
 
 
 def _bounded_int(digits: str) -> int | None:
-    return int(digits) if len(digits) <= _MOST_DIGITS else None
+    return int(digits) if len(digits) <= _MAX_DIGITS else None

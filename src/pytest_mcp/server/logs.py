@@ -18,8 +18,8 @@ from pytest_mcp import text
 from pytest_mcp.config.model import LogLevel
 
 # In characters.
-LONGEST_MESSAGE = 2_000
-LONGEST_TRACEBACK = 20_000
+MAX_MESSAGE = 2_000
+MAX_TRACEBACK = 20_000
 # The attribute of a record with further keys of its line.
 FIELDS = "fields"
 # Warns about every malformed request, so that any client could fill the log.
@@ -53,11 +53,11 @@ class OneLine(logging.Formatter):
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
             "logger": record.name,
-            "message": _limited(record.getMessage(), LONGEST_MESSAGE),
+            "message": _limited(record.getMessage(), MAX_MESSAGE),
             **getattr(record, FIELDS, {}),
         }
         if record.exc_info:
-            line["traceback"] = _limited(self.formatException(record.exc_info), LONGEST_TRACEBACK)
+            line["traceback"] = _limited(self.formatException(record.exc_info), MAX_TRACEBACK)
         return json.dumps(line, ensure_ascii=False)
 
 

@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 import anyio
 
 from pytest_mcp.server.fast_start import STALLED_SECONDS, has_left
-from pytest_mcp.server.incoming import LONGEST
+from pytest_mcp.server.incoming import MAX_MESSAGE_BYTES
 
 _CHUNK = 64 * 1024
 
@@ -29,13 +29,13 @@ async def lines(descriptor: int, heard: bytes = b"") -> AsyncIterator[bytes]:
         heard = b""
         *ends, rest = chunk.split(b"\n")
         for end in ends:
-            if length <= LONGEST:
+            if length <= MAX_MESSAGE_BYTES:
                 yield b"".join([*kept, end])
             kept, length = [], 0
-        if length <= LONGEST:
+        if length <= MAX_MESSAGE_BYTES:
             length += len(rest)
             kept.append(rest)
-            if length > LONGEST:
+            if length > MAX_MESSAGE_BYTES:
                 yield b"".join(kept)
                 kept = []
     if any(kept):

@@ -82,7 +82,7 @@ def server(bench: Workbench) -> Iterator[RawClient]:
 
 
 def result_of(content: Any) -> dict[str, Any]:
-    return {"content": [], "_meta": {apps_page.META_KEY: document_of(content, apps_page.MOST_BYTES)}}
+    return {"content": [], "_meta": {apps_page.META_KEY: document_of(content, apps_page.MAX_BYTES)}}
 
 
 def test_the_page_speaks_the_protocol_and_shows_what_the_run_has(host: NewHost) -> None:

@@ -19,7 +19,7 @@ from mcp_types.version import KNOWN_PROTOCOL_VERSIONS
 
 from pytest_mcp.config.model import History
 from pytest_mcp.server import fast_start
-from pytest_mcp.server.app import MOST_UNREAD, Answers, heard
+from pytest_mcp.server.app import MAX_UNREAD, Answers, heard
 from pytest_mcp.server.fast_start import Handover
 from pytest_mcp.server.stdio import Outlet
 from tests.support.protocol.dialogues import (
@@ -185,13 +185,13 @@ def test_an_unusual_opening_is_left_to_the_sdk_from_its_first_byte(name: str) ->
 
 def test_a_line_without_end_is_left_to_the_sdk_before_it_has_come() -> None:
     source, client = os.pipe()
-    fcntl.fcntl(client, fcntl.F_SETPIPE_SZ, 4 * fast_start.LONGEST_LINE)
-    os.write(client, b"x" * 2 * fast_start.LONGEST_LINE)
+    fcntl.fcntl(client, fcntl.F_SETPIPE_SZ, 4 * fast_start.MAX_LINE)
+    os.write(client, b"x" * 2 * fast_start.MAX_LINE)
 
     handover = fast_start.greet(source, source)
 
     assert handover is not None
-    assert len(handover.rest) > fast_start.LONGEST_LINE
+    assert len(handover.rest) > fast_start.MAX_LINE
     os.close(source)
     os.close(client)
 
@@ -300,7 +300,7 @@ class Unread:
 @pytest.mark.anyio
 async def test_a_client_that_reads_no_answers_is_not_listened_to_for_ever() -> None:
     """The SDK keeps a task for every answer that it cannot send."""
-    handover = Handover(rest=line(request(1, "ping")) * 2 * MOST_UNREAD)
+    handover = Handover(rest=line(request(1, "ping")) * 2 * MAX_UNREAD)
     answers = Answers(handover)
     answers.stream = Unread()
     item = SessionMessage(types.JSONRPCResponse(jsonrpc="2.0", id=1, result={}))
@@ -318,4 +318,4 @@ async def test_a_client_that_reads_no_answers_is_not_listened_to_for_ever() -> N
             unread = answers.unread
             tasks.cancel_scope.cancel()
 
-    assert unread == MOST_UNREAD + 1
+    assert unread == MAX_UNREAD + 1

@@ -45,7 +45,7 @@ def content_of(run: Run[ExecuteTests], **changes: Any) -> Content:
     return Content(replace(report.execution_report(run, None), **changes))
 
 
-def document_of(shown: Content, most: int = frame.MOST_BYTES) -> Document:
+def document_of(shown: Content, most: int = frame.MAX_BYTES) -> Document:
     return document.run_document(shown, ORIGIN, created=CREATED, most=most)
 
 

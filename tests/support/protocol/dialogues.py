@@ -87,7 +87,7 @@ CALL = asked(request("call", "tools/call", **NO_TOOL))
 DISCOVERED = asked(enveloped("discover", "server/discover"))
 ENVELOPED_LIST = asked(enveloped("list", "tools/list"))
 ENVELOPED_CALL = asked(enveloped("call", "tools/call", **NO_TOOL))
-LARGE = "x" * 2 * fast_start.LONGEST_LINE
+LARGE = "x" * 2 * fast_start.MAX_LINE
 
 # As large clients introduce themselves.
 CAPABLE = {

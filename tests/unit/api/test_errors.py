@@ -5,8 +5,8 @@ import pytest
 
 from pytest_mcp.api.advice import Sentence
 from pytest_mcp.api.errors import (
-    LONGEST_SENTENCE,
     MAX_LISTED,
+    MAX_SENTENCE,
     SHOWN_FAULTS,
     CallError,
     ExecutionFailed,
@@ -181,7 +181,7 @@ def test_a_headline_and_details_that_quote_foreign_text_are_cut_and_keep_their_e
     )
 
     shown, detail, fix = error.message.splitlines()
-    assert max(len(shown), len(detail)) < LONGEST_SENTENCE + 50
+    assert max(len(shown), len(detail)) < MAX_SENTENCE + 50
     assert shown.startswith("pytest execution failed: unrecognized arguments: --x")
     assert shown.endswith("(configured in pytest.ini)")
     assert fix == "fix: install pytest"

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from pytest_mcp.changed.differences import LONGEST_REF
+from pytest_mcp.changed.differences import MAX_REF
 from pytest_mcp.changed.git_commands import CannotTell, ChangesRefused
 from tests.support.projects.checkouts import Checkout, without_supervisor
 
 NO_COMMITS = [
     *("", " ", "--help", "-main", "--output=x", "^main", "main..topic", "main...topic", "main:a.py", ":/text", ":a.py"),
-    *("HEAD^{/a}", "main\n", "main\nHEAD", "main\0", "main x", "\udcff", "a" * (LONGEST_REF + 1), "ma*n", "ma[i]n"),
+    *("HEAD^{/a}", "main\n", "main\nHEAD", "main\0", "main x", "\udcff", "a" * (MAX_REF + 1), "ma*n", "ma[i]n"),
     *("nope", "origin/main", "0" * 40, "HEAD~9", "HEAD^!", "HEAD^{tree}", "HEAD^{blob}", "@{upstream}", "config"),
 ]
 

@@ -47,7 +47,7 @@ async def test_a_git_that_gives_no_answer_tells_nothing(
     tmp_path: Path, home: Home, script: str, reason: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     checkout = new_checkout(tmp_path / "project")
-    monkeypatch.setattr(git_commands, "MOST_OUTPUT", 1000)
+    monkeypatch.setattr(git_commands, "MAX_OUTPUT", 1000)
     home.program("git", script)
 
     with pytest.raises(CannotTell, match=reason):

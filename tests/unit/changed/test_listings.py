@@ -4,7 +4,7 @@ import pytest
 
 from pytest_mcp.changed import listings
 from pytest_mcp.changed.git_commands import CannotTell
-from pytest_mcp.changed.listings import DEEPEST_PATH, LONGEST_PATH, Difference, Hunk, Status, TreeFile
+from pytest_mcp.changed.listings import DEEPEST_PATH, MAX_PATH, Difference, Hunk, Status, TreeFile
 
 SHA1, SHA256 = b"a" * 40, b"b" * 64
 TRACKED = b"1 .M N... 100644 100644 100644 %b %b " % (SHA1, SHA1)
@@ -99,7 +99,7 @@ def test_an_empty_list_is_no_file() -> None:
     "path",
     [
         *(b"", b"/etc/passwd", b"../a", b"a/../b", b"a/..", b"./a", b"a//b", b".git", b".git/config", b"a/.git/config"),
-        *(b"a/" * DEEPEST_PATH + b"a", b"a" * (LONGEST_PATH + 1)),
+        *(b"a/" * DEEPEST_PATH + b"a", b"a" * (MAX_PATH + 1)),
     ],
 )
 def test_a_path_that_leads_out_of_the_checkout_ends_the_comparison(path: bytes) -> None:
@@ -112,7 +112,7 @@ def test_a_path_that_leads_out_of_the_checkout_ends_the_comparison(path: bytes) 
 
 
 def test_more_entries_than_can_be_compared_end_it_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(listings, "MOST_ENTRIES", 2)
+    monkeypatch.setattr(listings, "MAX_ENTRIES", 2)
 
     with pytest.raises(CannotTell, match="more than 2 files"):
         listings.parse_status(b"? a\0? b\0? c\0")

@@ -245,7 +245,7 @@ def test_files_that_cannot_be_read_are_always_reached(project: Path, monkeypatch
     os.mkfifo(project / "tests/test_pipe.py")
     (project / "tests/test_folder.py").mkdir()
     write_files(project, {"tests/test_huge.py": "#" * 3000})
-    monkeypatch.setattr(project_files, "LARGEST_FILE", 2000)
+    monkeypatch.setattr(project_files, "MAX_FILE", 2000)
 
     found = reached(project, "src/shop/price.py")
 
@@ -253,9 +253,9 @@ def test_files_that_cannot_be_read_are_always_reached(project: Path, monkeypatch
 
 
 def test_too_many_files_and_too_much_time_make_it_everything(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(project_files, "MOST_FILES", 3)
+    monkeypatch.setattr(project_files, "MAX_FILES", 3)
     assert "more than 3 Python files" in (reached(project, "src/shop/price.py").reason or "")
-    monkeypatch.setattr(project_files, "LONGEST_SCAN", -1.0)
+    monkeypatch.setattr(project_files, "MAX_SCAN", -1.0)
     assert "took longer" in (reached(project, "src/shop/price.py").reason or "")
 
 

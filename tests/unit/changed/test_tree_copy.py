@@ -109,7 +109,7 @@ async def test_a_large_tree_is_read_in_parts(checkout: Checkout, monkeypatch: py
 
 async def test_a_tree_that_is_too_large_is_not_copied(checkout: Checkout, monkeypatch: pytest.MonkeyPatch) -> None:
     commit = checkout.commit(a="a = 2\n")
-    monkeypatch.setattr(tree_copy, "MOST_BYTES", 10)
+    monkeypatch.setattr(tree_copy, "MAX_BYTES", 10)
 
     with pytest.raises(CannotTell, match="larger than"):
         await copied(checkout, commit)

@@ -115,7 +115,7 @@ def test_a_descriptor_that_a_test_has_closed_or_given_to_another_file_is_opened_
 
 def test_so_much_waits_for_the_next_record_and_no_more(channel: Any, report: Path) -> None:
     while not report.read_bytes():
-        assert len(channel.held) <= channels.MOST_HELD + 100
+        assert len(channel.held) <= channels.MAX_HELD + 100
         channel.finished("x", 0.5, True, hold=True)
 
     assert len(written(report)) == channel.count

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 # Modules of the child are not part of the package, so types are not known here.
 comparisons = import_module("pytest_mcp.child.comparisons")
 ALWAYS_SHOWN, EQUAL_LINES = comparisons.ALWAYS_SHOWN, comparisons.EQUAL_LINES
-EVERYTHING, LONG_VALUES, LONGEST_VALUE = comparisons.EVERYTHING, comparisons.LONG_VALUES, comparisons.LONGEST_VALUE
+EVERYTHING, LONG_VALUES, MAX_VALUE = comparisons.EVERYTHING, comparisons.LONG_VALUES, comparisons.MAX_VALUE
 shortened, unsaid, verbosity_for = comparisons.shortened, comparisons.unsaid, comparisons.verbosity_for
 
 HEAD = ["[1] == [2]", "At index 0 diff: 1 != 2", "Full diff:"]
@@ -91,8 +91,8 @@ def test_differing_lines_are_added_unless_the_brief_explanation_has_each_of_them
     ("explanation", "left", "verbosity"),
     [
         ([], "ü", LONG_VALUES),
-        ([], "ü" * LONGEST_VALUE, EVERYTHING),
-        (["'a' == 'b'", "- b", "+ a"], "ü" * LONGEST_VALUE, LONG_VALUES),
+        ([], "ü" * MAX_VALUE, EVERYTHING),
+        (["'a' == 'b'", "- b", "+ a"], "ü" * MAX_VALUE, LONG_VALUES),
         (["a line"] * (ALWAYS_SHOWN + 1), "a", EVERYTHING),
         (["a" * 700], "a", EVERYTHING),
     ],

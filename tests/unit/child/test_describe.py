@@ -277,7 +277,7 @@ def test_code_that_was_compiled_elsewhere_belongs_to_its_package_and_not_to_the_
 def test_of_a_deep_recursion_the_last_frames_are_told_and_how_many_there_were(tmp_path: Path) -> None:
     (raised,) = told(tmp_path, "endless", tbfilter=False)
 
-    assert len(raised.frames) <= describe.MOST_FRAMES
+    assert len(raised.frames) <= describe.MAX_FRAMES
     assert raised.note is not None
     assert raised.text[0].startswith("RecursionError")
 
@@ -296,14 +296,14 @@ def test_of_many_exceptions_the_first_and_the_last_are_told_and_the_others_count
     chain = told(tmp_path, call)
 
     assert (chain[0].headline, chain[-1].headline) == (first, last)
-    assert len(chain) == describe.MOST_RAISED + 1
-    assert chain[describe.MOST_RAISED // 2].headline == f"and {left_out} more exceptions"
+    assert len(chain) == describe.MAX_RAISED + 1
+    assert chain[describe.MAX_RAISED // 2].headline == f"and {left_out} more exceptions"
 
 
 def test_a_long_value_is_cut(tmp_path: Path) -> None:
     (raised,) = told(tmp_path, "boast", truncate_args=False)
 
-    assert len(dict(raised.frames[-1].arguments)["table"]) == describe.LONGEST_VALUE
+    assert len(dict(raised.frames[-1].arguments)["table"]) == describe.MAX_VALUE
 
 
 class Odd:

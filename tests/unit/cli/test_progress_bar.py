@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_mcp.cli.progress_bar import MOST_FAILURES, ProgressBar, RunLog, progress_line
+from pytest_mcp.cli.progress_bar import MAX_FAILURES, ProgressBar, RunLog, progress_line
 from pytest_mcp.run.events import Distributed, Event, Hello, Selected, SessionStarted, Started
 from pytest_mcp.run.ledger import Ledger
 from pytest_mcp.terminal import capabilities, colours
@@ -118,11 +118,11 @@ def test_a_failure_is_told_once_and_at_once_with_its_cause() -> None:
 def test_thousands_of_failures_do_not_flood_the_terminal() -> None:
     follower = Follower()
 
-    for number in range(MOST_FAILURES + 20):
+    for number in range(MAX_FAILURES + 20):
         name = f"{A}::test_{number}"
         follower.take(*one_test(name, phase(name)))
 
-    assert len(follower.bad_news) == MOST_FAILURES
+    assert len(follower.bad_news) == MAX_FAILURES
 
 
 def test_a_file_has_a_line_when_its_last_test_has_finished() -> None:

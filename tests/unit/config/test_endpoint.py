@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_mcp.config import endpoint
-from pytest_mcp.config.endpoint import DEFAULT, LONGEST_TOKEN, LOOPBACK_NAMES, SHORTEST_TOKEN, Endpoint, Token
+from pytest_mcp.config.endpoint import DEFAULT, LOOPBACK_NAMES, MAX_TOKEN, SHORTEST_TOKEN, Endpoint, Token
 
 SECRET = "0123456789abcdef"
 
@@ -119,7 +119,7 @@ def test_no_text_but_a_name_is_let_in(host: str) -> None:
     [
         ("", "shorter"),
         ("x" * (SHORTEST_TOKEN - 1), "shorter"),
-        ("x" * (LONGEST_TOKEN + 1), "longer than"),
+        ("x" * (MAX_TOKEN + 1), "longer than"),
         ("a b" * 10, "characters"),
         ("t\xf6ken" * 10, "characters"),
         ("token\n" * 10, "characters"),

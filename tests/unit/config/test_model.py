@@ -8,8 +8,8 @@ import pytest
 from pytest_mcp.config.model import (
     EXECUTE_TOKENS,
     LEAST_TOKENS,
-    LONGEST_TIMEOUT,
     MAX_TOKENS,
+    TIMEOUT_CEILING,
     Bounds,
     Config,
     ConfigError,
@@ -46,7 +46,7 @@ def test_the_root_is_the_folder_that_was_named_with_every_link_followed(
         {"python": "~no-such-user-anywhere/bin/python"},
         {"http": "0.0.0.0"},
         *({"timeout": seconds} for seconds in (0, -1)),
-        *({"max_timeout": seconds} for seconds in (0, LONGEST_TIMEOUT + 1)),
+        *({"max_timeout": seconds} for seconds in (0, TIMEOUT_CEILING + 1)),
         {"max_runs": 0},
         *({"max_workers": workers} for workers in (0, -1, 65)),
         *({"most_tokens": tokens} for tokens in (LEAST_TOKENS - 1, MAX_TOKENS + 1)),

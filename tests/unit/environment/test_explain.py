@@ -29,7 +29,7 @@ from tests.support.invented.surveys import (
 
 KEYS = list(BY_NAME["explain_environment"].output_schema["required"])
 # More than all lists, values and sentences at their longest.
-MOST_CHARACTERS = 60_000
+MAX_CHARACTERS = 60_000
 
 
 def size(answer: ExplainResult) -> int:
@@ -176,6 +176,6 @@ def test_whatever_a_child_says_the_answer_is_whole_bounded_and_has_a_next_step_u
     answer = explained(trial(run, error=diagnose(run)), SURROUNDINGS)
 
     assert list(dump(answer)) == KEYS
-    assert size(answer) < MOST_CHARACTERS
+    assert size(answer) < MAX_CHARACTERS
     assert answer.ready == (answer.next_step is None) == answer.summary.startswith("Ready: ")
     assert not answer.ready or (answer.tests is not None and answer.tests.count > 0)

@@ -4,7 +4,7 @@ import pytest
 
 from pytest_mcp.config.model import History
 from pytest_mcp.history import remarks
-from pytest_mcp.history.remarks import MOST_RESULTS
+from pytest_mcp.history.remarks import MAX_RESULTS
 from tests.support.history.histories import PROJECT, Past
 
 TEST = "t.py::test_x"
@@ -57,7 +57,7 @@ def test_each_group_has_one_line_about_its_first_test_and_there_are_few(past: Pa
 
     found = remarks.remarks(past.scope, [[name, "t.py::test_0"] for name in names])
 
-    assert [*found] == names[: remarks.MOST_GROUPS]
+    assert [*found] == names[: remarks.MAX_GROUPS]
 
 
 async def test_a_history_that_cannot_be_read_has_no_remarks_and_no_results(
@@ -88,6 +88,6 @@ def test_the_last_results_of_each_recorded_test_are_told_the_oldest_first(past: 
 
 def test_of_many_results_the_newest_are_told(past: Past, root: Path) -> None:
     with past.store.transaction():
-        past.letters(TEST, "F" + "P" * MOST_RESULTS)
+        past.letters(TEST, "F" + "P" * MAX_RESULTS)
 
-    assert remarks.last_results(History(past.address), root, [TEST]) == {TEST: [("P", 0.01)] * MOST_RESULTS}
+    assert remarks.last_results(History(past.address), root, [TEST]) == {TEST: [("P", 0.01)] * MAX_RESULTS}

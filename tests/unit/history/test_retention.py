@@ -40,7 +40,7 @@ def test_runs_that_are_too_old_become_one_row_for_each_test_and_day(store: Store
 def test_a_history_that_is_too_large_loses_its_oldest_runs_but_never_the_last(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(retention, "MOST_RESULTS", 250)
+    monkeypatch.setattr(retention, "MAX_RESULTS", 250)
     for number in range(10):
         record(store, 1 - number / 100, *passing(100))
     room_for_four = 4 * (100 + retention.RESULTS_PER_RUN) * store.bytes_per_result

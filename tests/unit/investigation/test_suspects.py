@@ -18,7 +18,7 @@ from pytest_mcp.investigation.suspects import Clues, Spectra, in_time, ranked, s
 from pytest_mcp.python.interpreter import Candidate
 from pytest_mcp.run.attempt import Deadline
 from pytest_mcp.run.events import Executed, Line
-from pytest_mcp.text import LONGEST_NAME
+from pytest_mcp.text import MAX_NAME
 from tests.support.invented.records import execution, one_test, phase, session
 from tests.support.waiting import PATIENCE
 
@@ -31,7 +31,7 @@ def test_names_that_the_child_tells_are_one_line_of_limited_length() -> None:
 
     (found,) = suspects_of(execution(session(one_test(TEST, phase(TEST)), executed, selected=1)), TEST, {})
 
-    assert max(len(found.file), len(found.function)) <= 2 * LONGEST_NAME
+    assert max(len(found.file), len(found.function)) <= 2 * MAX_NAME
     assert "\n" not in found.function
     assert "\x1b" not in found.file
 

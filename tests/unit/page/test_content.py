@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from pytest_mcp.page.content import LARGEST_FILE, read_missed_lines
+from pytest_mcp.page.content import MAX_FILE, read_missed_lines
 from pytest_mcp.report.coverage import MeasuredCoverage
 from pytest_mcp.run.events import CoveredFile
 
@@ -29,7 +29,7 @@ def test_ranges_that_a_test_has_forged_name_no_line_that_is_not_there(tmp_path: 
 def test_only_files_of_the_project_are_read(tmp_path: Path) -> None:
     root = tmp_path / "root"
     write(tmp_path / "secret", "secret\n")
-    write(root / "large.py", "x" * (LARGEST_FILE + 1))
+    write(root / "large.py", "x" * (MAX_FILE + 1))
     (root / "link.py").symlink_to(tmp_path / "secret")
 
     for name in (str(tmp_path / "secret"), "../secret", "link.py", "large.py", "gone.py", ".", "a\0b"):

@@ -8,7 +8,7 @@ import pytest
 from pytest_mcp.api.errors import ExecutionFailed, RunEnvironment, RunFacts
 from pytest_mcp.page import sections
 from pytest_mcp.page.content import Content
-from pytest_mcp.page.sections import MOST_BARS, MOST_FAILING, banner, recorded_ids
+from pytest_mcp.page.sections import MAX_BARS, MAX_FAILING, banner, recorded_ids
 from pytest_mcp.report import report
 from pytest_mcp.report.coverage import MeasuredCoverage
 from pytest_mcp.report.report import RanTest
@@ -138,7 +138,7 @@ def test_the_slowest_come_first_and_a_file_takes_as_long_as_its_tests() -> None:
 
     assert slowest == [("b.py::0", "1.000 s", 100.0), ("a.py::0", "0.500 s", 50.0), ("a.py::1", "0.250 s", 25.0)]
     assert files == [("b.py", "1.000 s", 100.0), ("a.py", "0.750 s", 75.0)]
-    assert len(blocks(listing(timed(*range(1, 100))), "times")["charts"][0][1]) == MOST_BARS
+    assert len(blocks(listing(timed(*range(1, 100))), "times")["charts"][0][1]) == MAX_BARS
 
 
 def test_rows_that_do_not_fit_are_counted() -> None:
@@ -190,12 +190,12 @@ def test_with_a_history_each_recorded_run_is_a_letter_and_this_run_is_the_last()
 
 
 def test_many_failing_tests_are_counted_and_not_drawn() -> None:
-    number = MOST_FAILING + 7
+    number = MAX_FAILING + 7
     run = execution(session(*(failing(n) for n in range(number)), selected=number, exit_status=1), code=1)
 
     shown = with_past(content_of(run))
 
-    assert len(rows(shown)) == MOST_FAILING
+    assert len(rows(shown)) == MAX_FAILING
     assert blocks(shown, "past")["text"] == "7 more failing tests are left out here."
 
 

@@ -46,7 +46,7 @@ def test_a_file_that_is_too_long_is_not_read_in_part(tmp_path: Path) -> None:
 def test_a_huge_folder_is_listed_in_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(5):
         (tmp_path / f"folder{number}").mkdir()
-    monkeypatch.setattr(files, "MOST_ENTRIES", 3)
+    monkeypatch.setattr(files, "MAX_ENTRIES", 3)
 
     assert len(files.folders(tmp_path)) == 3
     assert files.folders(tmp_path / "missing") == []

@@ -8,7 +8,7 @@ from pytest_mcp.api import targets
 from pytest_mcp.api.results import Member
 from pytest_mcp.config.model import Config
 from pytest_mcp.python import members
-from pytest_mcp.python.members import MOST, MemberList
+from pytest_mcp.python.members import MAX_MEMBERS, MemberList
 from tests.support.projects.disk import configured, environment, lay
 
 PACKAGE = "[project]\nname = 'x'\n"
@@ -140,12 +140,12 @@ def test_members_without_an_environment_have_that_of_the_root(tmp_path: Path) ->
 
 
 def test_of_many_the_first_are_looked_at(tmp_path: Path) -> None:
-    lay(tmp_path, {f"service{number:02}/setup.py": "" for number in range(MOST + 3)})
+    lay(tmp_path, {f"service{number:02}/setup.py": "" for number in range(MAX_MEMBERS + 3)})
 
     result = members.find_members(configured(tmp_path))
 
     assert result is not None
-    assert (len(result.listed), result.more) == (MOST, 3)
+    assert (len(result.listed), result.more) == (MAX_MEMBERS, 3)
 
 
 def test_a_search_that_takes_too_long_ends_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -177,7 +177,7 @@ def test_members_stand_for_a_root_only_if_it_has_no_environment_and_one_of_them_
 
 
 def test_members_that_are_not_all_listed_do_not_stand_for_the_root(tmp_path: Path) -> None:
-    for number in range(MOST + 1):
+    for number in range(MAX_MEMBERS + 1):
         environment(tmp_path / f"m{number:02}" / ".venv", "pytest")
 
     assert taken(tmp_path) == []

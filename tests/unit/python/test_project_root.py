@@ -102,7 +102,7 @@ def test_requirements_and_a_conftest_make_it_a_project_unless_a_checkout_is_belo
 def test_a_large_folder_with_requirements_in_which_no_checkout_was_found_is_a_project(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(project_root, "_MOST_FOLDERS", 3)
+    monkeypatch.setattr(project_root, "_MAX_FOLDERS", 3)
     lay(tmp_path, {f"{number}/x.txt": "" for number in range(9)} | {"requirements.txt": ""})
 
     assert project_root.refusal(tmp_path) is None
@@ -130,7 +130,7 @@ def test_a_plain_folder_of_tests_is_run(tmp_path: Path, what: str) -> None:
 
 
 def test_a_folder_that_is_too_large_to_be_searched_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(project_root, "_MOST_FOLDERS", 3)
+    monkeypatch.setattr(project_root, "_MAX_FOLDERS", 3)
     lay(tmp_path, {f"{number}/x.txt": "" for number in range(9)})
 
     assert "than can be searched" in (project_root.refusal(tmp_path) or "")

@@ -185,4 +185,4 @@ async def test_a_complaint_is_the_line_that_a_person_would_read_first(
     ended = await query.ask(question, program)
 
     complaint = str(query.complaint("oracle", ended))
-    assert complaint == words or (complaint.startswith(words) and len(complaint) < 2 * query.MOST_COMPLAINT)
+    assert complaint == words or (complaint.startswith(words) and len(complaint) < 2 * query.MAX_COMPLAINT)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_mcp.api.results import LISTED_WITHOUT_FAILURE, ExecuteResult
-from pytest_mcp.report.budget import MOST_CAUSES, MOST_EXAMPLES, TEXT_CHARACTERS, fit_execution
+from pytest_mcp.report.budget import MAX_CAUSES, MAX_EXAMPLES, TEXT_CHARACTERS, fit_execution
 from pytest_mcp.report.report import execution_report
 from pytest_mcp.run.events import Configured, Deselected, Event, ImportedElsewhere, Started, Warned
 from pytest_mcp.tools import dump
@@ -363,7 +363,7 @@ def test_failures_of_one_cause_are_one_group_with_one_example_and_two_other_ids(
 def test_five_causes_are_shown_five_more_have_a_line_and_the_others_share_one() -> None:
     sent = answer(suite(failures=40, causes=20))
 
-    assert len(sent.tests) == MOST_EXAMPLES
+    assert len(sent.tests) == MAX_EXAMPLES
     assert [cause.example for cause in sent.failure_groups] == [0, 1, 2, 3, 4, *[None] * 6]
     assert sent.failure_groups[-1].message == "10 more causes, the first: ValueError: no penba"
     assert sent.failure_groups[-1].location == "test_a.py"
@@ -374,7 +374,7 @@ def test_five_causes_are_shown_five_more_have_a_line_and_the_others_share_one() 
 
 
 def test_a_cause_without_an_example_names_a_test() -> None:
-    sent = answer(suite(failures=MOST_CAUSES, causes=MOST_CAUSES))
+    sent = answer(suite(failures=MAX_CAUSES, causes=MAX_CAUSES))
 
     assert [cause.node_ids for cause in sent.failure_groups] == [[f"test_a.py::fails{n}"] for n in range(5, 10)]
 

@@ -9,7 +9,7 @@ import pytest
 from pytest_mcp.api.results import Coverage
 from pytest_mcp.config.model import Shard
 from pytest_mcp.report import coverage
-from pytest_mcp.report.budget import FIRST_FILES, MOST_FILES, fit_execution
+from pytest_mcp.report.budget import FIRST_FILES, MAX_FILES, fit_execution
 from pytest_mcp.report.report import execution_report
 from pytest_mcp.run.events import Covered, CoveredFile, Event, Started, Unreached, WorkerDown
 from pytest_mcp.run.run import ChangedLines
@@ -118,6 +118,6 @@ def test_files_that_do_not_fit_are_counted_and_more_tokens_show_more() -> None:
         return sent.coverage
 
     assert 1 <= len(shown(max_tokens=500).files) < FIRST_FILES * 2
-    assert len(shown().files) == MOST_FILES
+    assert len(shown().files) == MAX_FILES
     assert shown(detail="tests").omitted is None
     assert shown(detail="full").omitted is None

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from pytest_mcp.api.results import DiscoverResult
 from pytest_mcp.report import tokens
-from pytest_mcp.report.discovery import MOST_ENTRIES, fit_discovery
+from pytest_mcp.report.discovery import MAX_ENTRIES, fit_discovery
 from pytest_mcp.report.discovery import whole_discovery as discovered
 from pytest_mcp.run.events import Event, ImportedElsewhere, Warned
 from pytest_mcp.tools import dump
@@ -38,24 +38,24 @@ def counts(answer: DiscoverResult) -> dict[str, int]:
 
 
 def test_few_tests_are_listed_one_by_one_and_one_more_makes_a_tree() -> None:
-    (whole, few), (_, more) = (found(MOST_ENTRIES + n) for n in (0, 1))
+    (whole, few), (_, more) = (found(MAX_ENTRIES + n) for n in (0, 1))
 
     assert few == whole
     assert more.tests == []
-    assert more.count == MOST_ENTRIES + 1
+    assert more.count == MAX_ENTRIES + 1
     assert more.omitted is None
 
 
 def test_in_the_tree_a_test_has_its_class_its_name_and_its_line() -> None:
     tests = [item("a/test_a.py::T::U::test_in_class", classes=["T", "U"], line=7), item("b.py::plain", line=None)]
 
-    _, sent = listed([*tests, *(item(f"c.py::test_{n}", line=n + 1) for n in range(MOST_ENTRIES))])
+    _, sent = listed([*tests, *(item(f"c.py::test_{n}", line=n + 1) for n in range(MAX_ENTRIES))])
 
     assert dump(sent)["files"][:2] == [
         {"file": "a/test_a.py", "count": 1, "tests": ["T::U::test_in_class:7"]},
         {"file": "b.py", "count": 1, "tests": ["plain"]},
     ]
-    assert sent.files[2].tests == [f"test_{n}:{n + 1}" for n in range(MOST_ENTRIES)]
+    assert sent.files[2].tests == [f"test_{n}:{n + 1}" for n in range(MAX_ENTRIES)]
 
 
 def test_in_the_tree_a_test_with_parameters_stands_once_with_their_number() -> None:

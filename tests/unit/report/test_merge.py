@@ -9,7 +9,7 @@ from pytest_mcp.api.requests import ExecuteTests
 from pytest_mcp.api.results import CollectionError
 from pytest_mcp.report import budget, coverage
 from pytest_mcp.report.coverage import MeasuredCoverage
-from pytest_mcp.report.merge import MOST_NOTICES, LabelledReport, merge
+from pytest_mcp.report.merge import MAX_NOTICES, LabelledReport, merge
 from pytest_mcp.report.report import RanTest, Report
 from pytest_mcp.report.verdict import Evidence
 from pytest_mcp.run.events import CoveredFile
@@ -81,13 +81,13 @@ def test_what_every_part_imports_counts_once() -> None:
 
 
 def test_notices_are_told_once_with_whose_they_are_and_are_not_endless() -> None:
-    many = [f"notice {number}" for number in range(MOST_NOTICES + 5)]
+    many = [f"notice {number}" for number in range(MAX_NOTICES + 5)]
 
     whole = merged(report(notices=["same"]), report(notices=["same"]), report(notices=many))
 
     assert whole.notices[:2] == ["a, b: same", "c: notice 0"]
     assert whole.notices[-1] == "6 more notices are left out."
-    assert len(whole.notices) == MOST_NOTICES + 1
+    assert len(whole.notices) == MAX_NOTICES + 1
 
 
 def test_what_pytest_printed_has_the_names_of_the_parts() -> None:

@@ -51,7 +51,7 @@ from tests.support.invented.streams import OF_HINT, OF_NAME, fields_of
 from tests.support.workbench import Workbench
 
 # No notice needs more, whatever it names.
-LONGEST_NOTICE = 1500
+MAX_NOTICE = 1500
 A, B = "test_a.py::a", "test_a.py::b"
 
 
@@ -445,7 +445,7 @@ LOUD_RUN = session(
 def test_what_a_project_says_stands_in_a_notice_in_one_short_line(told: list[Event]) -> None:
     said = [*notices([*told, *LOUD_RUN]), *discovery_notices(discovery(told))]
 
-    assert all("\n" not in notice and len(notice) < LONGEST_NOTICE for notice in said)
+    assert all("\n" not in notice and len(notice) < MAX_NOTICE for notice in said)
 
 
 # --- with real projects ------------------------------------------------------------------------

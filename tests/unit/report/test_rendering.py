@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from pytest_mcp.report import failures, rendering
 from pytest_mcp.report.example_style import CAPTURED_LINES, ExampleStyle
-from pytest_mcp.report.frames import MOST_VARIABLES, VALUES_CHARACTERS, VARIABLE_CHARACTERS
+from pytest_mcp.report.frames import MAX_VARIABLES, VALUES_CHARACTERS, VARIABLE_CHARACTERS
 from pytest_mcp.report.rendering import TEXT_CHARACTERS
 from pytest_mcp.run.events import Phase
 from tests.support.invented.records import frame, ledger, phase, raised
@@ -205,9 +205,9 @@ def test_local_variables_replace_the_arguments_where_they_are_asked_for() -> Non
 
 
 def test_of_many_local_variables_the_first_are_shown_and_the_others_counted() -> None:
-    lines = rendered(variables(*(f"v{n} = {n}" for n in range(MOST_VARIABLES + 2))), variables=True)
+    lines = rendered(variables(*(f"v{n} = {n}" for n in range(MAX_VARIABLES + 2))), variables=True)
 
-    assert lines[-2:] == [f"    v{MOST_VARIABLES - 1} = {MOST_VARIABLES - 1}", "    [2 more variables]"]
+    assert lines[-2:] == [f"    v{MAX_VARIABLES - 1} = {MAX_VARIABLES - 1}", "    [2 more variables]"]
 
 
 def test_the_last_reduction_cuts_a_long_text_and_drops_local_variables() -> None:

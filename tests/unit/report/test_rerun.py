@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_mcp.report.rerun import MOST_FILES, MOST_TESTS, rerun_arguments
+from pytest_mcp.report.rerun import MAX_FILES, MAX_TESTS, rerun_arguments
 from tests.support.invented.records import execution
 
 EVERYTHING = execution([]).request
@@ -19,34 +19,34 @@ def test_when_nothing_failed_there_is_nothing_to_run_again() -> None:
 
 
 def test_few_failures_are_named_one_by_one() -> None:
-    node_ids = [f"tests/test_a.py::test_{n}[{n}]" for n in range(MOST_TESTS)]
+    node_ids = [f"tests/test_a.py::test_{n}[{n}]" for n in range(MAX_TESTS)]
 
     assert again(*node_ids, *node_ids) == {"node_ids": node_ids}
 
 
 def test_more_are_named_by_function_without_their_parameters() -> None:
-    node_ids = [f"tests/test_a.py::T::test_{n % MOST_TESTS}[{n}]" for n in range(47)]
+    node_ids = [f"tests/test_a.py::T::test_{n % MAX_TESTS}[{n}]" for n in range(47)]
 
-    assert again(*node_ids) == {"node_ids": [f"tests/test_a.py::T::test_{n}" for n in range(MOST_TESTS)]}
+    assert again(*node_ids) == {"node_ids": [f"tests/test_a.py::T::test_{n}" for n in range(MAX_TESTS)]}
 
 
 def test_still_more_are_named_by_file_and_one_file_is_a_path() -> None:
-    files = [f"tests/test_{n}.py" for n in range(MOST_FILES)]
+    files = [f"tests/test_{n}.py" for n in range(MAX_FILES)]
 
     assert again(*(f"{file}::test_it" for file in files)) == {"node_ids": files}
-    assert again(*(f"tests/test_a.py::test_{n}" for n in range(MOST_TESTS + 1))) == {"path": "tests/test_a.py"}
+    assert again(*(f"tests/test_a.py::test_{n}" for n in range(MAX_TESTS + 1))) == {"path": "tests/test_a.py"}
 
 
 def test_beyond_that_folders_stand_for_them_and_one_folder_is_a_path() -> None:
-    many = [f"tests/{kind}/test_{n}.py::test_it" for kind in ("unit", "slow") for n in range(MOST_FILES)]
+    many = [f"tests/{kind}/test_{n}.py::test_it" for kind in ("unit", "slow") for n in range(MAX_FILES)]
 
     assert again(*many) == {"node_ids": ["tests/unit", "tests/slow"]}
-    assert again(*many[:MOST_FILES], "tests/unit/cart/test_a.py::test_it") == {"path": "tests/unit"}
-    assert again(*(f"test_{n}.py::test_it" for n in range(MOST_FILES + 1))) == {"path": "."}
+    assert again(*many[:MAX_FILES], "tests/unit/cart/test_a.py::test_it") == {"path": "tests/unit"}
+    assert again(*(f"test_{n}.py::test_it" for n in range(MAX_FILES + 1))) == {"path": "."}
 
 
 def test_a_folder_within_a_named_folder_is_not_named_again() -> None:
-    many = [f"tests/unit/test_{n}.py::test_it" for n in range(MOST_FILES)]
+    many = [f"tests/unit/test_{n}.py::test_it" for n in range(MAX_FILES)]
 
     assert again(*many, "tests/unit/cart/test_a.py::t", "tests/slow/test_a.py::t") == {
         "node_ids": ["tests/unit", "tests/slow"]
@@ -54,7 +54,7 @@ def test_a_folder_within_a_named_folder_is_not_named_again() -> None:
 
 
 def test_more_folders_than_may_be_named_are_covered_by_the_one_that_holds_them() -> None:
-    assert again(*(f"tests/area{n}/test_a.py::test_it" for n in range(MOST_FILES + 1))) == {"path": "tests"}
+    assert again(*(f"tests/area{n}/test_a.py::test_it" for n in range(MAX_FILES + 1))) == {"path": "tests"}
 
 
 def test_files_that_could_not_be_collected_are_named_beside_the_failures() -> None:
@@ -88,7 +88,7 @@ def test_a_failure_that_no_call_can_name_is_run_again_by_the_same_selection() ->
 
 
 def test_whatever_a_test_wrote_into_its_report_no_path_outside_the_root_is_named_as_the_folder() -> None:
-    many = [f"/etc/area{n}/test_a.py::t" for n in range(MOST_FILES)]
+    many = [f"/etc/area{n}/test_a.py::t" for n in range(MAX_FILES)]
 
     assert again(*many, "../test_b.py::t") == {"path": "."}
 
@@ -115,6 +115,6 @@ def test_every_failure_is_covered_in_few_words_and_no_folder_stands_where_files_
     names = arguments.get("node_ids") or [arguments["path"]]
     assert all(any(covers(name, node_id) for name in names) for node_id in failed)
     assert all(any(covers(name, node_id) for node_id in failed) for name in names)
-    assert len(names) <= MOST_FILES
-    if len({node_id.partition("::")[0] for node_id in failed}) <= MOST_FILES:
+    assert len(names) <= MAX_FILES
+    if len({node_id.partition("::")[0] for node_id in failed}) <= MAX_FILES:
         assert all(".py" in name for name in names)

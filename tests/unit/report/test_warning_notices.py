@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from pytest_mcp.report.warning_notices import MOST_CATEGORIES, SHOWN_MESSAGE, warning_notices
+from pytest_mcp.report.warning_notices import MAX_CATEGORIES, SHOWN_MESSAGE, warning_notices
 from pytest_mcp.run.events import Warned
 from pytest_mcp.run.ledger import KEPT_WARNINGS
 from tests.support.invented.records import discovery, execution, green
@@ -89,7 +89,7 @@ def test_the_message_of_a_warning_is_cut_to_one_short_line() -> None:
 
 
 def test_warnings_of_further_categories_and_those_that_were_not_kept_are_counted() -> None:
-    kinds = [warned(f"Kind{number}Warning") for number in range(MOST_CATEGORIES + 2)]
+    kinds = [warned(f"Kind{number}Warning") for number in range(MAX_CATEGORIES + 2)]
 
     *listed, more = sentences(*[OTHER] * KEPT_WARNINGS, *kinds[:4])
     *_, last = sentences(*kinds)

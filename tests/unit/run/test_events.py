@@ -40,7 +40,7 @@ def test_ranges_and_pairs_of_lines_of_a_covered_file_are_accepted() -> None:
     "functions",
     [
         *(3, "text", ["f3"], [["f"]], [["f", 3]], [[3, "3"]]),
-        *([["f", ranges]] for ranges in ("", "3-", "5-3", "-3", "3,", "99999999", f"1-{events.MOST_LINES + 1}")),
+        *([["f", ranges]] for ranges in ("", "3-", "5-3", "-3", "3,", "99999999", f"1-{events.MAX_LINES + 1}")),
         [["f", "1-9999999"]] * 1000,
     ],
 )

@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pytest_mcp.run.decode import parse
-from pytest_mcp.run.exceptions import MOST_ENTRIES, Chain, Frame, Raised, parse_chain
+from pytest_mcp.run.exceptions import MAX_ENTRIES, Chain, Frame, Raised, parse_chain
 from tests.support.invented.records import phase
 from tests.support.invented.streams import chains, json_values
 
@@ -94,6 +94,6 @@ def test_the_place_of_a_frame_is_one_line_whatever_its_code_says() -> None:
 
 
 def test_a_chain_or_a_stack_that_no_child_tells_is_refused() -> None:
-    for forged in (CHAIN * MOST_ENTRIES, [[None, None, [], [FRAME] * (MOST_ENTRIES + 1)]]):
+    for forged in (CHAIN * MAX_ENTRIES, [[None, None, [], [FRAME] * (MAX_ENTRIES + 1)]]):
         with pytest.raises(ValueError, match="too many"):
             parse_chain(forged)

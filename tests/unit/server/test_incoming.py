@@ -15,9 +15,9 @@ from pytest_mcp.server.fast_start import VERSION_KEY
 from pytest_mcp.server.incoming import (
     DEEPEST,
     INVALID_REQUEST,
-    LONGEST,
-    LONGEST_MENDED,
-    MOST_VALUES,
+    MAX_MENDED,
+    MAX_MESSAGE_BYTES,
+    MAX_VALUES,
     PARSE_ERROR,
     BadMessage,
     Identity,
@@ -81,7 +81,7 @@ REFUSED = {
     "an id that is no text": (b'{"jsonrpc":"2.0","id":"a\xff","method":"ping"}', INVALID_REQUEST, None),
     "half a character as id of a deep message": (call(DEEP, identity=rb'"\ud800"'), INVALID_REQUEST, None),
     "half a character as id of a message that is too long to be mended": (
-        ping({"a": "x" * LONGEST_MENDED}, id=HALF),
+        ping({"a": "x" * MAX_MENDED}, id=HALF),
         INVALID_REQUEST,
         None,
     ),
@@ -90,7 +90,7 @@ REFUSED = {
     "a long version": (ping({"protocolVersion": LONG}, method="initialize"), INVALID_REQUEST, 1),
     "a long version of a stateless request": (ping({"_meta": {VERSION_KEY: LONG}}), INVALID_REQUEST, 1),
     "one level too many": (b"[" * (DEEPEST + 1) + b"]" * (DEEPEST + 1), INVALID_REQUEST, None),
-    "a line that is too long": (b'{"id":7,"x":"' + b"x" * LONGEST, INVALID_REQUEST, 7),
+    "a line that is too long": (b'{"id":7,"x":"' + b"x" * MAX_MESSAGE_BYTES, INVALID_REQUEST, 7),
 }
 
 
@@ -124,7 +124,7 @@ FLOODS = {
     "keys": call(b"{" + b'"a":1,' * (MEGABYTE // 6) + b'"b":1}'),
     "numbers": call(b"[" + b"1," * (MEGABYTE // 2) + b"1]"),
     "empty strings": call(b"[" + b'"",' * (MEGABYTE // 3) + b'""]'),
-    "a little too much": call(b"[" + b"1," * MOST_VALUES + b"1]"),
+    "a little too much": call(b"[" + b"1," * MAX_VALUES + b"1]"),
 }
 
 

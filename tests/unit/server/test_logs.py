@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_mcp import text
-from pytest_mcp.server.logs import FIELDS, LONGEST_MESSAGE, LONGEST_TRACEBACK, NonBlockingHandler, OneLine
+from pytest_mcp.server.logs import FIELDS, MAX_MESSAGE, MAX_TRACEBACK, NonBlockingHandler, OneLine
 from tests.support.protocol.dialogues import INITIALIZED, NO_TOOL, initialize, line, request
 from tests.support.waiting import PATIENCE
 from tests.support.workbench import Workbench
@@ -49,7 +49,7 @@ def test_a_long_message_and_a_long_traceback_are_cut() -> None:
     except RuntimeError:
         line = OneLine().format(record("y" * 1_000_000, exc_info=sys.exc_info()))
 
-    assert len(line) < LONGEST_MESSAGE + LONGEST_TRACEBACK + 1_000
+    assert len(line) < MAX_MESSAGE + MAX_TRACEBACK + 1_000
     assert json.loads(line)["traceback"].startswith("Traceback")
 
 

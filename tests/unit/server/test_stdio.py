@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_mcp.server import stdio
-from pytest_mcp.server.incoming import LONGEST
+from pytest_mcp.server.incoming import MAX_MESSAGE_BYTES
 from pytest_mcp.server.stdio import Outlet
 from tests.support.waiting import PATIENCE
 
@@ -45,12 +45,12 @@ def test_every_line_arrives_whole_and_in_order_however_it_was_cut(lines: list[st
 
 @pytest.mark.anyio
 async def test_of_a_line_without_end_the_beginning_comes_and_then_the_next_line() -> None:
-    endless = [b"x" * 65536] * (LONGEST // 65536 + 2)
+    endless = [b"x" * 65536] * (MAX_MESSAGE_BYTES // 65536 + 2)
 
     first, beginning, last = await sent(b"first\n", *endless, b"end\nlast\n")
 
     assert (first, last) == (b"first", b"last")
-    assert LONGEST < len(beginning) <= LONGEST + 65536
+    assert MAX_MESSAGE_BYTES < len(beginning) <= MAX_MESSAGE_BYTES + 65536
 
 
 @pytest.mark.anyio

@@ -17,7 +17,7 @@ from pytest_mcp.config.options import LoadConfig
 from pytest_mcp.terminal.output import show
 
 # A longer call is not looked at. What a person or an agent types to run tests has a hundredth of it.
-LONGEST = 64 * 1024
+MAX_INPUT_BYTES = 64 * 1024
 ADVICE = (
     "Call the tool execute_tests of the MCP server `pytest` instead, {arguments}: its answer names every failure with"
     " its cause. If the tool is missing or cannot do what you need, put the word `command` before this command."
@@ -49,7 +49,7 @@ _VALUES = {"-k": "keywords", "-m": "markers", "--maxfail": "maxfail", "-n": "wor
 _VALUED = re.compile(r"(--[a-z]+)(?:=(.*))?|(-[kmn])=?(.*)", re.DOTALL)
 _OUTPUT = re.compile(r"-[vq]+|-r\w+|--verbose|--quiet|--color=\w+|--no-header|--no-summary")
 # What execute_tests takes, with the limits that a server has unless its operator sets others.
-_MOST = {"maxfail": 100_000, "workers": 64, "timeout": 3600}
+_MAXIMA = {"maxfail": 100_000, "workers": 64, "timeout": 3600}
 
 Arguments = dict[str, Any]
 
@@ -65,7 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(options: argparse.Namespace, load_config: LoadConfig) -> int:  # noqa: ARG001 - the interface of a command
     call = sys.stdin.buffer.read()
     try:
-        message: Any = json.loads(call if len(call) <= LONGEST else "{}")
+        message: Any = json.loads(call if len(call) <= MAX_INPUT_BYTES else "{}")
         line, here = str(message["tool_input"]["command"]), str(message.get("cwd", ""))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return 0
@@ -141,8 +141,8 @@ def _arguments(words: list[str], project: str) -> Arguments:
     has_module = name in ("python", "python3") and words[1:3] == ["-m", "pytest"]
     _check(has_module or name in ("pytest", "py.test"))
     made = _of_flags(words[3 if has_module else 1 :]) | made
-    limited = {name: value for name, value in made.items() if name in _MOST and (name, value) != ("workers", "auto")}
-    _check(all(value in range(1, _MOST[name] + 1) for name, value in limited.items()))
+    limited = {name: value for name, value in made.items() if name in _MAXIMA and (name, value) != ("workers", "auto")}
+    _check(all(value in range(1, _MAXIMA[name] + 1) for name, value in limited.items()))
     _check(not {"failfast", "maxfail"} <= made.keys())
     paths = [words[0], *(target.partition("::")[0] for target in made.get("node_ids", ()))]
     _check(all(_is_inside(path, project) for path in paths))

@@ -27,9 +27,9 @@ from pytest_mcp.tools import dump
 
 STDIN = "-"
 # Four times the default of --max-reply-bytes.
-LARGEST = 64 * 1024 * 1024
+MAX_FILE_BYTES = 64 * 1024 * 1024
 # For people there is no limit that they could raise.
-MOST_TOKENS = 1_000_000
+MAX_TOKENS = 1_000_000
 HINT = "`pytest-mcp merge --html FILE` shows all of it"
 
 
@@ -57,7 +57,7 @@ def main(options: argparse.Namespace, _load_config: LoadConfig) -> int:
         show(serialize.line(serialize.safe(dump(_answer(merged, ExecuteTests())))))
     else:
         painter = capabilities.screen(os.environ).out
-        answer = _answer(merged, ExecuteTests().model_copy(update={"max_tokens": MOST_TOKENS}))
+        answer = _answer(merged, ExecuteTests().model_copy(update={"max_tokens": MAX_TOKENS}))
         show("\n".join(render_run.report_lines(merged, answer, painter, again=_again(answer), by_detail=False)))
     command = shlex.join(["pytest-mcp", "merge", *options.reports])
     origin = PageOrigin("merged shards", command=command, again="pytest-mcp run")
@@ -94,21 +94,21 @@ def _contents(name: str) -> Iterator[tuple[str, bytes]]:
     """The content of a file, or each line of stdin, and what it is called."""
     if name != STDIN:
         with Path(name).open("rb") as file:
-            yield str(Path(name)), file.read(LARGEST + 1)
+            yield str(Path(name)), file.read(MAX_FILE_BYTES + 1)
         return
-    lines = iter(partial(sys.stdin.buffer.readline, LARGEST + 1), b"")
+    lines = iter(partial(sys.stdin.buffer.readline, MAX_FILE_BYTES + 1), b"")
     for number, line in enumerate(lines, start=1):
         if line.strip():
             yield f"line {number} of stdin", line
-        if len(line) > LARGEST:
+        if len(line) > MAX_FILE_BYTES:
             return  # what follows is the rest of the same line
 
 
 def _parsed(label: str, content: bytes) -> ShardGiven:
     if not content.strip():
         return ShardGiven(label, refusal="is empty, so its run was killed before it could report")
-    if len(content) > LARGEST:
-        return ShardGiven(label, refusal=f"is larger than {LARGEST // 1024 // 1024} MiB, so it is not read")
+    if len(content) > MAX_FILE_BYTES:
+        return ShardGiven(label, refusal=f"is larger than {MAX_FILE_BYTES // 1024 // 1024} MiB, so it is not read")
     try:
         return ShardGiven(label, shard_reports.parse(content.decode("utf-8")))
     except UnicodeDecodeError:

@@ -9,7 +9,7 @@ import re
 
 from pytest_mcp.cli import child_ahead, pytest_flags, tool_flags
 from pytest_mcp.cli.loading import loading
-from pytest_mcp.config.model import MOST_SHARDS, Shard
+from pytest_mcp.config.model import MAX_SHARDS, Shard
 from pytest_mcp.config.options import LoadConfig
 from pytest_mcp.server import fast_start
 
@@ -42,7 +42,7 @@ def main(options: argparse.Namespace, load_config: LoadConfig) -> int:
 def _shard(typed: str) -> Shard:
     part = _PART.fullmatch(typed)
     number, of = map(int, part.groups()) if part else (0, 0)
-    if not 1 <= number <= of <= MOST_SHARDS:
-        rule = f"K/N with 1 <= K <= N <= {MOST_SHARDS}, such as 2/5 for the second of five parts"
+    if not 1 <= number <= of <= MAX_SHARDS:
+        rule = f"K/N with 1 <= K <= N <= {MAX_SHARDS}, such as 2/5 for the second of five parts"
         raise argparse.ArgumentTypeError(f"{typed!r} is not a part; write {rule}")
     return Shard(number, of, commit=None)

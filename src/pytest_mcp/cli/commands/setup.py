@@ -46,7 +46,7 @@ COMMANDS = {
     ("vscode", False): "code --add-mcp NAMED_ENTRY",
 }
 # They take a second or two to start, on a busy machine several.
-MOST_SECONDS = 60
+MAX_SECONDS = 60
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -203,7 +203,7 @@ def _run(command: list[str], plan: Plan) -> str | None:
     program, environment = plan.which(command[0]) or "", {**plan.machine.environment, "NO_COLOR": "1"}
     launch = Launch((program, *command[1:]), plan.root or Path.home(), environment)
     try:
-        ended = anyio.run(lambda: process.ask(launch, time_limit=MOST_SECONDS, kept_output=4096))
+        ended = anyio.run(lambda: process.ask(launch, time_limit=MAX_SECONDS, kept_output=4096))
     except SpawnError as error:
         return in_line(str(error))
     first_line = (ended.stderr or ended.stdout).strip().partition("\n")[0]

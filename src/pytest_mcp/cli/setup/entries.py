@@ -22,7 +22,7 @@ from pytest_mcp.config.options import SETTINGS
 # A client's timeout for a call is this much longer than the server's, so that the server's answer still arrives.
 TIMEOUT_MARGIN = 60
 # Some clients allow sixty characters for the names of server and tool together.
-LONGEST_PROJECT_NAME = 24
+MAX_PROJECT_NAME = 24
 # Shown instead of a value that may be a secret.
 NOT_SHOWN = "(not shown)"
 # Options of launchers that do not change what is run.
@@ -127,7 +127,7 @@ def server_name(client: Client, plan: Plan, taken: Mapping[str, Any]) -> str:
 
 
 def project_name(root: PurePath) -> str:
-    word = re.sub(r"[^A-Za-z0-9_]+", "-", root.name).strip("-")[:LONGEST_PROJECT_NAME]
+    word = re.sub(r"[^A-Za-z0-9_]+", "-", root.name).strip("-")[:MAX_PROJECT_NAME]
     return f"pytest-{word or 'project'}"
 
 

@@ -123,7 +123,7 @@ async def test_one_that_hangs_costs_itself_alone(
     addition = ADDITIONS[name]
     monkeypatch.setattr(addition.module, addition.function, hang)
     for module in (additions, remarks):
-        monkeypatch.setattr(module, "LONGEST", 2)
+        monkeypatch.setattr(module, "MAX_SECONDS", 2)
 
     answer = await answered(project, tmp_path / "history.db", **addition.arguments)
 
@@ -161,7 +161,7 @@ async def test_progress_that_is_never_taken_costs_itself_alone(
     """Such as by a client that does not read, until the answer is due."""
     project.write({"test_more.py": "import time\ndef test_one(): pass\ndef test_two(): time.sleep(1)\n"})
     monkeypatch.setattr(progress.Progress, "_send", lambda *_: anyio.sleep_forever())
-    monkeypatch.setattr(additions, "LONGEST", 0.5)
+    monkeypatch.setattr(additions, "MAX_SECONDS", 0.5)
 
     answer = await answered(project, tmp_path / "history.db")
 

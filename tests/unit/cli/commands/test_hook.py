@@ -165,7 +165,7 @@ def test_a_refusal_says_what_to_call_instead(
 @pytest.mark.parametrize(
     "call",
     [
-        called("pytest " + "x" * hook.LONGEST),
+        called("pytest " + "x" * hook.MAX_INPUT_BYTES),
         called("pytest" + ";" * 1_000_000),
         called("pytest\n" * 700_000),
         b"[" * 1_000_000,

@@ -79,7 +79,7 @@ def test_an_empty_stdin_is_a_usage_error(monkeypatch: pytest.MonkeyPatch, capsys
 def test_a_file_that_is_no_report_is_named_and_makes_it_incomplete(
     both: list[Path], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], content: bytes
 ) -> None:
-    monkeypatch.setattr(merge, "LARGEST", 99_999)
+    monkeypatch.setattr(merge, "MAX_FILE_BYTES", 99_999)
     wrong = both[0].with_name("wrong.json")
     wrong.write_bytes(content)
 
