@@ -12,12 +12,11 @@ from pytest_mcp.api.errors import CallError, ExecutionFailed, Fault, InvalidPara
 from pytest_mcp.api.requests import DiscoverTests, ExecuteTests, ExplainEnvironment, Request, Survey
 from pytest_mcp.api.results import DiscoverResult, ExecuteResult, ExplainResult
 from pytest_mcp.config.model import Config, History
-from pytest_mcp.environment import explain as environment
 from pytest_mcp.environment import interpreters
 from pytest_mcp.environment.surroundings import surroundings
 from pytest_mcp.process import additions, interruption
 from pytest_mcp.process.background import in_thread
-from pytest_mcp.report import budget, discovery, report
+from pytest_mcp.report import budget, report
 from pytest_mcp.report.report import Report
 from pytest_mcp.run.attempt import Call
 from pytest_mcp.run.run import ChangedLines, Project, Reach
@@ -91,6 +90,8 @@ async def finish_recording(config: Config, *, is_awaited: bool = False) -> str |
 
 
 async def discover(request: DiscoverTests, project: Project) -> DiscoverResult:
+    from pytest_mcp.report import discovery  # noqa: PLC0415 - most calls execute tests
+
     config = project.config
     reach = (await _change(request, config)).reach
     if reach is not None and reach.changed == 0:
@@ -105,13 +106,15 @@ async def discover(request: DiscoverTests, project: Project) -> DiscoverResult:
 
 async def explain(request: ExplainEnvironment, project: Project) -> ExplainResult:
     """What keeps the tests from running is the answer here, not an error."""
+    from pytest_mcp.environment.explain import explained  # noqa: PLC0415 - most calls execute tests
+
     config = project.config
     trial = await interpreters.try_interpreters(Call(Survey.of(request), project), config.default_timeout)
     if trial.error is not None and interruption.signal_that_stopped() is not None:
         raise trial.error
     python = trial.chosen.python if trial.chosen else None
     folder = None if request.path is None else request.path.path
-    return await in_thread(lambda: environment.explained(trial, surroundings(config, python, folder)))
+    return await in_thread(lambda: explained(trial, surroundings(config, python, folder)))
 
 
 @dataclass(frozen=True)

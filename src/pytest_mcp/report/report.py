@@ -23,7 +23,6 @@ from pytest_mcp.report import (
     coverage,
     failures,
     grouping,
-    json_report,
     notices,
     pytest_output,
     rerun,
@@ -208,7 +207,7 @@ def execution_report(run: Run[ExecuteTests], problem: CallError | None) -> Repor
         captures=request.captures,
         locals=request.locals,
         coverage=_coverage(run) if request.coverage else None,
-        json_report=json_report.build(run) if request.detail == "full" and has_result else None,
+        json_report=_json_report(run) if request.detail == "full" and has_result else None,
         shard=shard_facts.facts_of_run(run),
         environment=run.environment,
         command=run.command,
@@ -256,3 +255,9 @@ def _with_xfail_mark(ledger: Ledger, outcome: Outcome) -> int:
 def _coverage(run: Run[ExecuteTests]) -> MeasuredCoverage:
     unknown = MeasuredCoverage("coverage is not known")
     return additions.made("coverage", bind(coverage.measured_coverage, run), instead=unknown)
+
+
+def _json_report(run: Run[ExecuteTests]) -> dict[str, Any]:
+    from pytest_mcp.report import json_report  # noqa: PLC0415 - few answers have it
+
+    return json_report.build(run)
