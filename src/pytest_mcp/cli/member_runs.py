@@ -84,7 +84,9 @@ class MemberRuns:
         if config.shard is not None:
             names = " and ".join(map(self._name, self.parts[:2]))
             message = f"is for one environment, but {names} have their own; run each alone"
-            raise InvalidParams([Fault("shard", message, "several_environments", config.shard)])
+            raise InvalidParams(
+                [Fault("shard", message, "several_environments", f"{config.shard.number}/{config.shard.of}")]
+            )
         limit = self.request.timeout or config.default_timeout
         deadline = anyio.current_time() + limit
         for part in self.parts:
@@ -135,8 +137,10 @@ class MemberRuns:
         return _Ended(self._name(part), report, gap, whole, exit_codes.of_error(error))
 
     def _merged(self) -> Report:
-        asked = self.request
-        is_filtered = any(value is not None for value in (asked.keywords, asked.markers, asked.changed))
+        # A member that a filter leaves without tests is as it should be; one that has none is not.
+        lacking = [
+            each.label for each in self.ended if each.report.verdict == "no_tests" and not self._is_filtered(each)
+        ]
         notices, versions = [], []
         for each in self.ended:
             if each.gap is not None:
@@ -144,12 +148,11 @@ class MemberRuns:
             elif (known := each.report.environment) is not None:
                 versions.append(f"{each.label} (Python {known.python}, pytest {known.pytest})")
         has_gaps = bool(notices)
-        if not is_filtered:
-            notices += [f"{each.label} has no tests." for each in self.ended if each.report.verdict == "no_tests"]
+        notices += [f"{label} has no tests." for label in lacking]
         if versions:
             notices.append(f"Each ran in its own environment: {few(versions)}.")
         parts = [LabelledReport(each.label, each.report) for each in self.ended]
-        whole = merge(parts, notices, one_is_missing=has_gaps, may_be_empty=is_filtered, keeps_apart=True)
+        whole = merge(parts, notices, one_is_missing=has_gaps, may_be_empty=not lacking, keeps_apart=True)
         codes = [each.code for each in self.ended if each.code is not None]
         return replace(
             whole,
@@ -159,6 +162,10 @@ class MemberRuns:
             condensed=self._with_errors(whole.condensed),
             closing=_closing(whole),
         )
+
+    def _is_filtered(self, member: _Ended) -> bool:
+        """Whether the call's filters are why it has no tests. What `changed` leaves out of it is not counted."""
+        return self.request.changed is not None or member.report.deselected > 0
 
     def _with_errors(self, printed: str) -> str:
         quoted = [(each.label, each.error) for each in self.ended if each.error][:MAX_ERRORS]

@@ -63,7 +63,7 @@ def wanted(options: argparse.Namespace) -> PageFile | None:
         return None
     path = Path(options.html).absolute()
     if path.is_dir():
-        raise ConfigError(f"--html: {in_line(options.html)} is a folder.")
+        raise ConfigError(f"--html: {in_line(str(path))} is a folder.")
     folder = path.parent
     try:
         folder.stat()

@@ -57,6 +57,20 @@ def test_each_runs_in_its_own_environment_and_the_printed_command_runs_the_failu
     assert second.stdout.splitlines()[-1].startswith("failed: 2 failed in ")
 
 
+def test_a_member_may_be_without_tests_by_a_filter_and_not_by_having_none(bench: Workbench) -> None:
+    (bench.root / ".git").mkdir()
+    member(bench, "a", "pytest-9", MEANT.format("9"))
+    member(bench, "b", "pytest-9", "def test_other(): pass\n")
+    member(bench, "c", "pytest-9", "")
+
+    filtered = run(bench, "packages/a", "packages/b", "-k", "meant")
+    lacking = run(bench, "packages/a", "packages/c", "-k", "meant")
+
+    assert (filtered.returncode, filtered.stdout.splitlines()[-1].partition(":")[0]) == (0, "passed")
+    assert (lacking.returncode, lacking.stdout.splitlines()[-1].partition(":")[0]) == (1, "incomplete")
+    assert "note: packages/c has no tests." in lacking.stdout.splitlines()
+
+
 def test_a_member_that_cannot_run_makes_an_error_of_the_exit_code_and_every_format_has_the_others(
     monorepo: Workbench,
 ) -> None:
