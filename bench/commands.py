@@ -1,6 +1,6 @@
 """How commands are measured: from the start of the process to its end, for a run of one test.
 
-In come a new folder and a number of rounds; out come figures. The rows are in `rows`.
+The rows are in `rows`.
 """
 
 import subprocess

@@ -1,6 +1,6 @@
 """How the history is measured: what it adds to a call, and how long a run is written into a large one.
 
-In come a new folder, sizes and a number of rounds; out come figures. The rows are in `rows`.
+The rows are in `rows`.
 """
 
 import sqlite3

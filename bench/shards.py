@@ -1,6 +1,6 @@
 """How shards are measured: several at once with their merge, and one shard of a large suite.
 
-In come a new folder, sizes and a number of rounds; out come figures. The rows are in `rows`.
+The rows are in `rows`.
 """
 
 import json

@@ -1,7 +1,7 @@
 """Build the bundle for desktop clients, pack it with the official program, and test it.
 
-In come the manifest in `packaging/mcpb` and the sources; out comes one `.mcpb` file. It contains no dependencies and
-nothing compiled: the client's uv installs the dependencies for its own system.
+One `.mcpb` file, of the manifest in `packaging/mcpb` and the sources. It contains no dependencies and nothing
+compiled: the client's uv installs the dependencies for its own system.
 """
 
 import asyncio

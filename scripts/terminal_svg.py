@@ -1,7 +1,6 @@
 """Draw the lines of a terminal as one animated SVG, in which they appear one after the other.
 
-In come lines, each with the moment at which it appears; out comes the text of the image. Pure. A viewer that shows no
-animation, or that is asked for reduced motion, shows all lines.
+Each line has the moment at which it appears. A viewer without animation, or with reduced motion, shows all lines.
 """
 
 from collections.abc import Iterable, Sequence

@@ -1,6 +1,6 @@
 """Removing the folder of a run, whatever its tests have made of it.
 
-In comes a path; what can be removed is gone afterwards. Standard library only: a supervisor does it too.
+What cannot be removed stays. Standard library only: a supervisor does it too.
 """
 
 import os

@@ -1,7 +1,6 @@
 """The folders of a user for settings, caches and data, as programs find them.
 
-In come environment variables; out come folders, which need not exist. What is in them is known to the files in
-each manager.
+They need not exist. Each manager knows what it keeps in them.
 """
 
 import os
