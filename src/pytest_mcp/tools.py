@@ -236,12 +236,12 @@ def _plain(schema: Any) -> Any:
 
 
 def _compact(schema: dict[str, Any], shapes: dict[str, Any], levels: int) -> dict[str, Any]:
-    """References are replaced by what they refer to. A key that is there only if asked for is not spelled out."""
+    """References are replaced by what they refer to. What may be null, or absent, is not spelled out."""
     if "$ref" in schema:
         return _compact(shapes[schema["$ref"].rpartition("/")[2]], shapes, levels)
     if "anyOf" in schema:
-        value = _compact(schema["anyOf"][0], shapes, levels)
-        return value | {"type": [value["type"], "null"]}
+        # Not a list of types: clients that know a single type would drop it.
+        return {"anyOf": [_compact(choice, shapes, 0) for choice in schema["anyOf"]]}
     if "items" in schema:
         return {"type": "array", "items": _compact(schema["items"], shapes, levels)}
     if "properties" not in schema or not levels:
