@@ -29,11 +29,10 @@ ErrorType = Literal["interrupted", "pytest_internal", "usage_error", "crash", "t
 
 # What a validation error repeats of a value that was refused.
 MAX_RECEIVED = 500
-# How many faults, and how many lines of stderr, a message shows.
-SHOWN_FAULTS = 9
-MAX_SHOWN = 8
-# How many faults data lists.
-MAX_LISTED = 50
+MAX_FAULTS = 9
+MAX_STDERR_LINES = 8
+# Of `data`, where the other two are of the message.
+MAX_LISTED_FAULTS = 50
 # In characters. Names of parameters can be the caller's own, and sentences can quote pytest.
 MAX_FIELD = 100
 MAX_SENTENCE = 500
@@ -92,14 +91,14 @@ def _said_once(faults: Sequence[Fault]) -> list[Fault]:
 
 
 def _faults_data(faults: Sequence[Fault]) -> dict[str, Any]:
-    first, *_ = listed = _said_once(faults[:MAX_LISTED])
+    first, *_ = listed = _said_once(faults[:MAX_LISTED_FAULTS])
     # The error's message has the advice of the faults that it shows.
-    said = [fault.message for fault in listed[:SHOWN_FAULTS]] + [fault.sentence for fault in listed[SHOWN_FAULTS:]]
+    said = [fault.message for fault in listed[:MAX_FAULTS]] + [fault.sentence for fault in listed[MAX_FAULTS:]]
     errors = [
         {"field": fault.field, "message": message, "type": fault.type}
         for fault, message in zip(listed, said, strict=True)
     ]
-    if hidden := faults[MAX_LISTED:]:
+    if hidden := faults[MAX_LISTED_FAULTS:]:
         field = hidden[0].field.partition(".")[0]
         errors.append({"field": field, "message": f"{len(hidden)} more faults are not listed", "type": "more"})
     return {
@@ -116,8 +115,8 @@ def _bounded(value: Any) -> Any:
 
 
 def _fault_lines(faults: Sequence[Fault]) -> list[str]:
-    first, *others = (f"{fault.field}: {fault.details}" for fault in _said_once(faults[:SHOWN_FAULTS]))
-    hidden = len(faults) - SHOWN_FAULTS
+    first, *others = (f"{fault.field}: {fault.details}" for fault in _said_once(faults[:MAX_FAULTS]))
+    hidden = len(faults) - MAX_FAULTS
     return [f"Invalid params: {first}", *others, *([f"and {hidden} more"] if hidden > 0 else [])]
 
 
@@ -235,7 +234,7 @@ def _quoted_stderr(output: str, headline: str) -> list[str]:
     said = {"", *(line.strip() for line in headline.removeprefix("pytest execution failed: ").splitlines())}
     lines = [line for line in output.splitlines() if line.strip().removeprefix("ERROR: ") not in said]
     fatal = next((index for index, line in enumerate(lines) if line.startswith("Fatal Python error")), None)
-    shown = lines[-MAX_SHOWN:] if fatal is None else lines[fatal : fatal + MAX_SHOWN]
+    shown = lines[-MAX_STDERR_LINES:] if fatal is None else lines[fatal : fatal + MAX_STDERR_LINES]
     return [f"stderr| {text.cut_middle(line, 300, separator=' ')}" for line in shown]
 
 

@@ -111,10 +111,10 @@ class Comparisons:
 def verbosity_for(explanation: list[str], left: object, right: object) -> int:
     """The lowest verbosity that cuts neither the explanation nor, without one, the values."""
     if explanation:
-        is_long = len(explanation) > ALWAYS_SHOWN or sum(map(len, explanation)) > SHOWN_CHARACTERS
+        is_cut = len(explanation) > ALWAYS_SHOWN or sum(map(len, explanation)) > SHOWN_CHARACTERS
     else:
-        is_long = max(len(repr(left)), len(repr(right))) > MAX_VALUE
-    return EVERYTHING if is_long else LONG_VALUES
+        is_cut = max(len(repr(left)), len(repr(right))) > MAX_VALUE
+    return EVERYTHING if is_cut else LONG_VALUES
 
 
 @unseen

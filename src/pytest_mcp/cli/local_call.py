@@ -17,8 +17,8 @@ from typing import Any
 import anyio
 
 from pytest_mcp import engine
+from pytest_mcp.api import requests
 from pytest_mcp.api.errors import CallError, InternalError
-from pytest_mcp.api.requests import Arguments as Request
 from pytest_mcp.api.results import Shape
 from pytest_mcp.cli import exit_codes, render_run, tool_flags, typed_advice
 from pytest_mcp.cli.progress_bar import ProgressBar, RunLog
@@ -52,7 +52,7 @@ TEARING_DOWN = "interrupted: fixtures are torn down first; Ctrl-C again ends the
 @dataclass(frozen=True)
 class CallOutcome:
     # None if the arguments were refused.
-    request: Request | None
+    request: requests.Arguments | None
     # What the tool returned; None if it raised.
     known: Any = None
     # One of both: what a client would get.
@@ -197,7 +197,7 @@ def _outcome(command: ToolCommand, arguments: Arguments, bar: ProgressBar, runne
     return CallOutcome(request, known, with_notices(answer, notices))
 
 
-async def _call(command: ToolCommand, request: Request, bar: ProgressBar) -> tuple[Any, list[str]]:
+async def _call(command: ToolCommand, request: requests.Arguments, bar: ProgressBar) -> tuple[Any, list[str]]:
     """What the tool returns, and notices on what could not be added to it. A signal ends the call."""
     interruption = Interruption()
     of_call.set(interruption)

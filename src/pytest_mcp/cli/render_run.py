@@ -7,7 +7,7 @@ and one line with the verdict and the counts. In GitHub Actions, failures are an
 
 from collections.abc import Iterator
 
-from pytest_mcp.api.errors import SHOWN_FAULTS, CallError, Fault, InternalError, InvalidParams, RefusedByPytest
+from pytest_mcp.api.errors import MAX_FAULTS, CallError, Fault, InternalError, InvalidParams, RefusedByPytest
 from pytest_mcp.api.results import (
     CollectionError,
     Coverage,
@@ -71,7 +71,7 @@ def only_failures(result: ExecuteResult) -> ExecuteResult:
 def error_lines(error: CallError, painter: Painter, message: str | None = None) -> Lines:
     """`message` replaces that of the error."""
     if isinstance(error, InvalidParams | RefusedByPytest):
-        return [painter.paint(safe_line(_fault(fault)), "bold", "red") for fault in error.faults[:SHOWN_FAULTS]]
+        return [painter.paint(safe_line(_fault(fault)), "bold", "red") for fault in error.faults[:MAX_FAULTS]]
     first, *others = safe(message or error.message).split("\n")
     trace = safe(error.data["traceback"]).rstrip("\n").split("\n") if isinstance(error, InternalError) else []
     return [painter.paint(first, "bold", "red"), *others, *trace]

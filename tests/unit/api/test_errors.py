@@ -5,9 +5,9 @@ import pytest
 
 from pytest_mcp.api.advice import Sentence
 from pytest_mcp.api.errors import (
-    MAX_LISTED,
+    MAX_FAULTS,
+    MAX_LISTED_FAULTS,
     MAX_SENTENCE,
-    SHOWN_FAULTS,
     CallError,
     ExecutionFailed,
     Fault,
@@ -80,11 +80,15 @@ def test_a_message_names_a_few_faults_and_data_some_more_and_both_count_the_rest
     error = InvalidParams(faults)
 
     lines = error.message.splitlines()
-    assert len(lines) == SHOWN_FAULTS + 1
-    assert lines[-1] == f"and {100 - SHOWN_FAULTS} more"
+    assert len(lines) == MAX_FAULTS + 1
+    assert lines[-1] == f"and {100 - MAX_FAULTS} more"
     *listed, rest = error.data["validation_errors"]
-    assert [fault["field"] for fault in listed] == [fault.field for fault in faults[:MAX_LISTED]]
-    assert rest == {"field": "node_ids", "message": f"{100 - MAX_LISTED} more faults are not listed", "type": "more"}
+    assert [fault["field"] for fault in listed] == [fault.field for fault in faults[:MAX_LISTED_FAULTS]]
+    assert rest == {
+        "field": "node_ids",
+        "message": f"{100 - MAX_LISTED_FAULTS} more faults are not listed",
+        "type": "more",
+    }
 
 
 def test_advice_is_in_the_message_and_in_data_only_for_faults_that_the_message_does_not_show() -> None:
@@ -95,8 +99,8 @@ def test_advice_is_in_the_message_and_in_data_only_for_faults_that_the_message_d
     assert 'node_ids.3: was not found; did you mean u3? (received "t3")' in error.message.splitlines()
     assert error.data["detail"] == "was not found"
     said = [fault["message"] for fault in error.data["validation_errors"]]
-    assert set(said[:SHOWN_FAULTS]) == {"was not found"}
-    assert said[SHOWN_FAULTS:] == [f"was not found; did you mean u{n}?" for n in range(SHOWN_FAULTS, 20)]
+    assert set(said[:MAX_FAULTS]) == {"was not found"}
+    assert said[MAX_FAULTS:] == [f"was not found; did you mean u{n}?" for n in range(MAX_FAULTS, 20)]
 
 
 def test_one_sentence_about_many_values_is_said_once() -> None:
