@@ -1,8 +1,11 @@
 """How the tests themselves are kept: what they share is in one place, and nothing is hidden from a bare pytest."""
 
 import ast
+import importlib.util
 import re
 from pathlib import Path
+
+import pytest
 
 from tests.external.endurance.matrix import TESTS
 from tests.support.paths import ROOT
@@ -52,3 +55,11 @@ def test_every_target_of_a_mark_is_a_target_of_make() -> None:
 
 def test_every_test_of_the_matrix_exists() -> None:
     assert [test for test in TESTS if not (ROOT / test).exists()] == []
+
+
+@pytest.mark.parametrize("file", ["Makefile", ".ci/run"])
+def test_every_module_that_is_run_by_name_exists(file: str) -> None:
+    named = set(re.findall(r"-m ((?:tests|bench|scripts)[\w.]*)", (ROOT / file).read_text(encoding="utf-8")))
+
+    assert named
+    assert [name for name in sorted(named) if importlib.util.find_spec(name) is None] == []
