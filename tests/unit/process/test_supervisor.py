@@ -32,6 +32,15 @@ process_tree.Listed.note = note
 WITHOUT_PS = "process_tree.HAS_LINUX = False\nprocess_tree._listed = dict"
 STOPPED = "import os, signal; os.kill(os.getpid(), signal.SIGSTOP)"
 SHORT_GRACE = "from pytest_mcp.process import supervisor_protocol; supervisor_protocol.INTERRUPT_SECONDS = 0.1"
+# Its interruption reaches a child that has had the time to ignore it.
+TO_ONE_THAT_IGNORES_IT = """
+import os, signal, time
+def kill(pid, number, kill=os.kill):
+    while number == signal.SIGINT and not os.path.exists({ready!r}):
+        time.sleep(0.01)
+    kill(pid, number)
+os.kill = kill
+"""
 HIDDEN_PROC = "process_tree.PROC = '/nowhere'"
 SLEEPER = "[sys.executable, '-c', 'import time; time.sleep(600)']"
 # One in its own group and one in another session, and an end when both have been seen.
@@ -131,7 +140,10 @@ async def test_one_that_ignores_its_interruption_is_killed_with_all_it_started(
     current.ask()
     of_call.set(current)
 
-    ended = await run_with(SHORT_GRACE, f"{STUBBORN}\ntime.sleep(600)", folder, monkeypatch)
+    change = f"{SHORT_GRACE}\n{TO_ONE_THAT_IGNORES_IT.format(ready=str(folder / 'ready'))}"
+    source = f"{STUBBORN}\nopen('ready', 'w').close()\ntime.sleep(600)"
+
+    ended = await run_with(change, source, folder, monkeypatch)
 
     assert (ended.reason, ended.code) == ("interrupted", None)
     assert processes_in(folder) == []
