@@ -15,7 +15,7 @@ from pytest_mcp.api.requests import Request
 from pytest_mcp.api.results import DiscoverResult, ExecuteResult
 from pytest_mcp.report import serialize, tokens
 
-# A token has at least one character and rarely more than this many. Between these bounds tokens must be counted.
+# A token of ASCII has at least one character, and rarely more than this many. Between these bounds tokens are counted.
 MAX_CHARACTERS_PER_TOKEN = 12
 # For each step, the most characters of a text and the most entries of a list. After the last step any answer fits the
 # smallest max_tokens that is allowed.
@@ -40,7 +40,7 @@ def limit(request: Request, ceiling: int) -> Fits:
             return False
         # Made safe first: escapes are longer than the characters they replace.
         sent = text.safe(serialize.line(content))
-        if is_full or len(sent) <= most:
+        if is_full or (len(sent) <= most and sent.isascii()):
             return True
         return len(sent) <= most * MAX_CHARACTERS_PER_TOKEN and tokens.estimate(sent) <= most
 

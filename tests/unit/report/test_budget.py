@@ -308,6 +308,7 @@ def test_what_pytest_printed_is_brought_back_by_full_detail_where_no_budget_does
         pytest.param([failing(f"test_a.py::t{n}", f"{'E' * (n + 1)}: no") for n in range(90)], id="many types"),
         pytest.param([failing(message="ValueError: " + "x" * 9000)], id="one long message"),
         pytest.param([failing(message="E: no\n" + "\u200b" * 1500)], id="what nobody sees"),
+        pytest.param([failing(message="ValueError: " + "𠮷" * 700)], id="characters of several tokens"),
     ],
 )
 def test_the_budget_is_kept_whatever_failed(stream: list[list[Event]]) -> None:

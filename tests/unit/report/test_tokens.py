@@ -1,5 +1,8 @@
 """The real counts beside the texts were made once with the tokenizer of o200k."""
 
+import base64
+import hashlib
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -111,6 +114,42 @@ ODDITIES = [
 ]
 
 
+NOISE = b"".join(hashlib.sha256(bytes([number])).digest() for number in range(40))
+
+
+def scattered(first: int, end: int) -> str:
+    codes = (first + int.from_bytes(NOISE[place : place + 3]) % (end - first) for place in range(0, 1200, 3))
+    return "".join(map(chr, codes))
+
+
+# What no vocabulary has words for.
+WITHOUT_WORDS = [
+    pytest.param(base64.b64encode(NOISE).decode(), 1174, id="base64"),
+    pytest.param(base64.urlsafe_b64encode(NOISE[:300]).decode(), 272, id="base64 of urls"),
+    pytest.param(NOISE[:400].hex(), 447, id="hexadecimal"),
+    pytest.param(scattered(0x4E00, 0xA000), 776, id="ideographs"),
+    pytest.param(scattered(0x3400, 0x4E00), 1193, id="rare ideographs"),
+    pytest.param(scattered(0x20000, 0x2A000), 1580, id="rarest ideographs"),
+    pytest.param(scattered(0xAC00, 0xD7A4), 888, id="syllables"),
+    pytest.param(scattered(0x1F300, 0x1F700), 898, id="pictographs"),
+    pytest.param(scattered(0xC0, 0x180), 514, id="mojibake"),
+    pytest.param("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏" * 20, 600, id="spinner"),
+    pytest.param("漢字" * 300, 600, id="two ideographs"),
+    pytest.param("🔥🚀🎉✅❌⚠️" * 50, 550, id="emoji"),
+    pytest.param("┏━━━┳━━━┓┃ a ┃ b ┃└───┴───┘" * 20, 540, id="table"),
+]
+
+
+@pytest.mark.parametrize(("text", "real"), WITHOUT_WORDS)
+def test_texts_without_words_are_estimated_closely_and_rather_too_high(text: str, real: int) -> None:
+    assert 0.97 <= tokens.estimate(text) / real <= 1.6
+
+
+@pytest.mark.parametrize("ruler", ["=" * 80, "─" * 80, "-" * 80 + "\\n" + "." * 80])
+def test_rulers_cost_little(ruler: str) -> None:
+    assert tokens.estimate(ruler) < 20
+
+
 @pytest.mark.parametrize(("text", "real"), [*ANSWERS, *TEXTS_OF_PYTEST])
 def test_what_an_answer_holds_is_estimated_closely_and_rather_too_high(text: str, real: int) -> None:
     assert 0.95 <= tokens.estimate(text) / real <= 1.35
@@ -132,8 +171,8 @@ def test_any_text_has_an_estimate_of_at_least_one(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["x" * 200_000, "=" * 200_000, " " * 200_000, "\\n" * 100_000, "😀" * 100_000, "a1" * 100_000]
+    "text", ["x" * 200_000, "=" * 200_000, " " * 200_000, "\\n" * 100_000, "é" * 100_000, "a1" * 100_000]
 )
 def test_a_long_text_takes_no_more_than_its_length(text: str) -> None:
     """A pattern that backtracks would take quadratic time here."""
-    assert tokens.estimate(text) <= len(text) * 1.1
+    assert tokens.estimate(text) <= len(text) * 1.5
