@@ -33,28 +33,19 @@ Lines = Dict[int, RanCode]
 
 
 class LineRecorder:
-    """Common to both ways. `quiet` is code under which nothing is recorded."""
+    """Common to both ways. A call of code in `last` ends what is recorded of a test."""
 
-    def __init__(self, is_wanted: Callable[[str], bool], quiet: Iterable[CodeType]) -> None:
-        self.is_wanted = is_wanted
-        self.wanted: dict[str, bool] = {}
-        self.quiet = {id(code): code for code in quiet}
-        # How many calls of quiet code are running.
-        self.depth = 0
+    def __init__(self, is_wanted: Callable[[str], bool], last: Iterable[CodeType]) -> None:
+        self.is_wanted = lru_cache(maxsize=None)(is_wanted)
+        self.last = {id(code): code for code in last}
+        self.is_over = False
         self.lines: Lines = {}
         # The last calls in their order, while they are wanted: it takes more time.
         self.calls: deque[CodeType] | None = None
 
-    def is_ours(self, code: CodeType) -> bool:
-        name = code.co_filename
-        known = self.wanted.get(name)
-        if known is None:
-            known = self.wanted[name] = self.is_wanted(name)
-        return known
-
     def take(self) -> Lines:
         """What was recorded since the last time. These lines are recorded again when they run again."""
-        taken, self.lines, self.depth = self.lines, {}, 0
+        taken, self.lines, self.is_over = self.lines, {}, False
         self.rearm(entry.code for entry in taken.values())
         return taken
 
@@ -69,11 +60,11 @@ class LineRecorder:
 class TraceFunction(LineRecorder):
     """`sys.settrace`, in this thread and in those that are started while it records."""
 
-    def __init__(self, is_wanted: Callable[[str], bool], quiet: Iterable[CodeType]) -> None:
-        super().__init__(is_wanted, quiet)
+    def __init__(self, is_wanted: Callable[[str], bool], last: Iterable[CodeType]) -> None:
+        super().__init__(is_wanted, last)
         # Files with nothing to trace. Most calls are of their code.
         self.skipped: set[str] = set()
-        self.quiet_files = {code.co_filename for code in self.quiet.values()}
+        self.last_files = {code.co_filename for code in self.last.values()}
         # The lines of a code object that have run, how many it has, and its local trace function.
         self.local: dict[int, tuple[set[int], int, Any]] = {}
         # The object is kept, so that its id stays its own.
@@ -107,20 +98,19 @@ class TraceFunction(LineRecorder):
 
         def function(frame: Any, _event: str, _argument: Any) -> Any:
             code = frame.f_code
-            return None if code.co_filename in skipped else on_call(frame, code)
+            return None if code.co_filename in skipped else on_call(code)
 
         return function
 
-    def on_call(self, frame: Any, code: CodeType) -> Any:
-        if id(code) in self.quiet:
-            self.depth += 1
-            frame.f_trace_lines = False
-            return self.on_quiet
-        if not self.is_ours(code):
-            if code.co_filename not in self.quiet_files:
+    def on_call(self, code: CodeType) -> Any:
+        if id(code) in self.last:
+            self.is_over = True
+            return None
+        if not self.is_wanted(code.co_filename):
+            if code.co_filename not in self.last_files:
                 self.skipped.add(code.co_filename)
             return None
-        if self.depth:
+        if self.is_over:
             return None
         if self.calls is not None:
             self.calls.append(code)
@@ -131,14 +121,11 @@ class TraceFunction(LineRecorder):
         # Nothing new can come of it.
         return None if len(seen) >= size else local
 
-    def on_quiet(self, _frame: Any, event: str, _argument: Any) -> Any:
-        if event == "return":
-            self.depth = max(0, self.depth - 1)
-        return self.on_quiet
-
     def first_call(self, code: CodeType) -> Any:
         if id(code) not in self.sizes:
-            self.sizes[id(code)] = (code, line_count(code))
+            # From Python 3.11 on, instructions that prepare a call have the line of the `def`.
+            lines = {line for _, line in dis.findlinestarts(code)} - {code.co_firstlineno}
+            self.sizes[id(code)] = (code, len(lines))
         entry = self.lines.setdefault(id(code), RanCode(code, set()))
         add = entry.lines.add
 
@@ -154,21 +141,18 @@ class TraceFunction(LineRecorder):
 class Monitoring(LineRecorder):
     """`sys.monitoring`: a line costs something only when it runs for the first time in a test."""
 
-    def __init__(self, is_wanted: Callable[[str], bool], quiet: Iterable[CodeType], tool: int) -> None:
-        super().__init__(is_wanted, quiet)
+    def __init__(self, is_wanted: Callable[[str], bool], last: Iterable[CodeType], tool: int) -> None:
+        super().__init__(is_wanted, last)
         self.monitoring: Any = sys.monitoring  # type: ignore[attr-defined,unused-ignore]
         self.tool = tool
         self.disable = self.monitoring.DISABLE
         self.events = self.monitoring.events
         self.is_recording = False
-        # Whether the body of a function begins in the line of its `def`.
+        # Whether all of a function is in the line of its `def`.
         self.one_liners: dict[int, tuple[CodeType, bool]] = {}
         self.monitoring.use_tool_id(tool, TOOL_NAME)
-        callbacks = {"PY_START": self.on_start, "PY_RETURN": self.on_return, "LINE": self.on_line}
-        for name, callback in callbacks.items():
-            self.monitoring.register_callback(tool, getattr(self.events, name), callback)
-        for code in self.quiet.values():
-            self.monitoring.set_local_events(tool, code, self.events.PY_START | self.events.PY_RETURN)
+        self.monitoring.register_callback(tool, self.events.PY_START, self.on_start)
+        self.monitoring.register_callback(tool, self.events.LINE, self.on_line)
         self.monitoring.set_events(tool, self.events.PY_START)
 
     def resume(self) -> bool:
@@ -192,16 +176,17 @@ class Monitoring(LineRecorder):
             self.monitoring.restart_events()
 
     def on_start(self, code: CodeType, _offset: int) -> Any:
-        if id(code) in self.quiet:
-            self.depth += self.is_recording
+        if id(code) in self.last:
+            self.is_over = self.is_over or self.is_recording
             return None
-        if not self.is_ours(code):
+        if not self.is_wanted(code.co_filename):
             return self.disable
         known = self.one_liners.get(id(code))
         if known is None:
-            known = self.one_liners[id(code)] = (code, begins_in_first_line(code))
+            lines = {line for _, line in dis.findlinestarts(code)}
+            known = self.one_liners[id(code)] = (code, lines == {code.co_firstlineno})
             self.monitoring.set_local_events(self.tool, code, self.events.LINE)
-        if not self.is_recording or self.depth:
+        if not self.is_recording or self.is_over:
             return None
         if self.calls is not None:
             self.calls.append(code)
@@ -210,11 +195,8 @@ class Monitoring(LineRecorder):
             self.add(code, code.co_firstlineno)
         return None if known[1] or self.calls is not None else self.disable
 
-    def on_return(self, _code: CodeType, _offset: int, _value: Any) -> None:
-        self.depth = max(0, self.depth - 1)
-
     def on_line(self, code: CodeType, line: int) -> Any:
-        if self.depth or not self.is_recording:
+        if self.is_over or not self.is_recording:
             return None
         self.add(code, line)
         return self.disable
@@ -223,33 +205,15 @@ class Monitoring(LineRecorder):
         self.lines.setdefault(id(code), RanCode(code, set())).lines.add(line)
 
 
-def line_count(code: CodeType) -> int:
-    lines = {line for _, line in dis.findlinestarts(code)}
-    # From Python 3.11 on, instructions that prepare a call have the line of the `def`.
-    if sys.version_info >= (3, 11) and not begins_in_first_line(code):
-        lines.discard(code.co_firstlineno)
-    return len(lines)
-
-
-def begins_in_first_line(code: CodeType) -> bool:
-    is_body = False
-    for instruction in dis.get_instructions(code):
-        if is_body:
-            place: Any = getattr(instruction, "positions", None)
-            return place is not None and place.lineno == code.co_firstlineno
-        is_body = instruction.opname == "RESUME"
-    return False
-
-
 Recorder = Union[Monitoring, TraceFunction]
 
 
-def recorder(is_wanted: Callable[[str], bool], quiet: Iterable[CodeType]) -> Recorder:
+def recorder(is_wanted: Callable[[str], bool], last: Iterable[CodeType]) -> Recorder:
     monitoring: Any = getattr(sys, "monitoring", None)
     for tool in TOOL_IDS if monitoring else ():
         if monitoring.get_tool(tool) is None:
-            return Monitoring(is_wanted, quiet, tool)
-    return TraceFunction(is_wanted, quiet)
+            return Monitoring(is_wanted, last, tool)
+    return TraceFunction(is_wanted, last)
 
 
 def function_name(code: CodeType) -> str:

@@ -33,11 +33,10 @@ OURS = os.path.dirname(os.path.abspath(__file__))
 NOT_THE_PROJECT = (*INSTALLED, "node_modules", ".tox", ".nox")
 # Tests and what they share are never suspects, so they are not traced. The server's copy is in report/places.py.
 TEST_CODE = re.compile(r"(?:^|/)(?:tests?/|conftest\.py$|test_[^/]*$|[^/]*_tests?\.py$)")
-# Functions that show values of a failed assertion: the `__repr__` methods that they call have not caused it.
+# Functions that show values of a failed assertion. What runs from here on, as a `__repr__`, has not caused it.
 EXPLAINING = {
     "_pytest.assertion.rewrite": ("_saferepr", "_call_reprcompare", "_format_assertmsg", "_should_repr_global_name"),
     "unittest.util": ("safe_repr", "_common_shorten_repr"),
-    "pprint": ("pformat",),
 }
 # So many tests run before the failing ones.
 WARM_UP = 2
@@ -63,7 +62,7 @@ class Tracing:
         self.started = 0.0
         self.ran: dict[int, CodeType] = {}
         self.failing: list[Any] = []
-        self.is_recording = self.is_traced = self.is_over = False
+        self.is_recording = self.is_traced = False
         # What fixtures that several tests share have run; it counts for each of these tests.
         self.shared: dict[int, tuple[Any, Lines]] = {}
         self.used: list[Lines] = []
@@ -100,20 +99,17 @@ class Tracing:
     def pytest_collection_modifyitems(self, items: list[Any]) -> Generator[None, None, None]:
         yield
         with suppress(Exception):
-            named = {self.name_of(item): item for item in reversed(items)}
+            named = {self.reporter.relocate(item.nodeid): item for item in reversed(items)}
             self.failing = [named[name] for name in dict.fromkeys(self.trace["failing"]) if name in named]
             others = [item for item in items if item not in self.failing]
             nearest = by_nearness(others, self.failing, ()) if self.failing else []
             # What runs only once in a process must not seem to be special to the failing tests.
             items[:] = nearest[:WARM_UP] + self.failing + nearest[WARM_UP:]
 
-    def name_of(self, item: Any) -> str:
-        return self.reporter.relocate(item.nodeid)
-
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item: Any) -> Generator[None, None, None]:
         self.started = self.started or self.clock()
-        self.is_traced, self.is_over, self.used = True, False, []
+        self.is_traced, self.used = True, []
         self.recorder.take()
         self.recorder.keep_calls(item in self.failing)
         yield
@@ -127,8 +123,8 @@ class Tracing:
             self.plan(item)
 
     def report_lines(self, node: Any, lines: Lines) -> None:
-        code, calls = self.described(lines), self.last_calls()
-        self.reporter.emit("executed", id=self.name_of(node), code=code, calls=calls, complete=self.is_traced)
+        code, calls, name = self.described(lines), self.last_calls(), self.reporter.relocate(node.nodeid)
+        self.reporter.emit("executed", id=name, code=code, calls=calls, complete=self.is_traced)
 
     def plan(self, item: Any) -> None:
         """Behind the failing tests: decide about all but the next one, which pytest has already prepared for."""
@@ -170,16 +166,16 @@ class Tracing:
     def pytest_runtest_call(self) -> Generator[None, None, None]:
         yield from self.recording()
 
-    # What runs behind a failure has not caused it.
     @pytest.hookimpl(hookwrapper=True, trylast=True)
     def pytest_runtest_teardown(self, item: Any) -> Generator[None, None, None]:
-        if self.is_over or item not in self.failing:
-            yield
-        else:
+        if item in self.failing:
             yield from self.recording()
+        else:
+            yield
 
     def pytest_runtest_logreport(self, report: Any) -> None:
-        self.is_over = self.is_over or report.failed
+        """What runs behind a failure has not caused it."""
+        self.recorder.is_over = self.recorder.is_over or report.failed
 
     def recording(self) -> Iterator[None]:
         """A fixture may ask for another one, and a test for a fixture."""
@@ -225,7 +221,11 @@ class ProjectFiles:
         self.foreign = [folder for folder in self.foreign if not self.root.startswith(folder)]
 
     def has(self, name: str) -> bool:
-        path = self.real(name)
+        """Code from a relative entry of sys.path has a relative name. The root is a real path already."""
+        try:
+            path = os.path.realpath(os.path.join(self.folder, name))
+        except (OSError, ValueError):
+            return False
         below = path[len(self.root) :].replace(os.sep, "/")
         self.known[name] = below
         return (
@@ -235,13 +235,6 @@ class ProjectFiles:
             and not any(part in NOT_THE_PROJECT for part in below.split("/"))
             and not TEST_CODE.search(below)
         )
-
-    def real(self, name: str) -> str:
-        """Code from a relative entry of sys.path has a relative name. The root is a real path already."""
-        try:
-            return os.path.realpath(os.path.join(self.folder, name))
-        except (OSError, ValueError):
-            return ""
 
 
 def explaining_code() -> Iterator[CodeType]:
@@ -295,8 +288,7 @@ class UsedCode:
     def __init__(self, ran: Iterable[CodeType]) -> None:
         codes = list(ran)
         self.codes = {id(code) for code in codes}
-        self.files = {code.co_filename for code in codes}
-        self.folders = {os.path.dirname(file) for file in self.files}
+        self.folders = {os.path.dirname(code.co_filename) for code in codes}
         self.known: dict[str, int] = {}
 
     def in_module(self, path: str, module: Any) -> int:
@@ -312,4 +304,4 @@ class UsedCode:
         if isinstance(value, type):
             return any(isinstance(member, FunctionType) and self.has(member) for member in vars(value).values())
         file = vars(value).get("__file__") if isinstance(value, ModuleType) else None
-        return file in self.files or (isinstance(file, str) and os.path.dirname(file) in self.folders)
+        return isinstance(file, str) and os.path.dirname(file) in self.folders

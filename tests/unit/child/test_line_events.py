@@ -136,8 +136,8 @@ def untraced() -> Iterator[None]:
     sys.settrace(before)
 
 
-def tracer(tmp_path: Path, quiet: tuple[CodeType, ...] = ()) -> Any:
-    return line_events.TraceFunction(lambda name: name == str(tmp_path / "code.py"), quiet)
+def tracer(tmp_path: Path, last: tuple[CodeType, ...] = ()) -> Any:
+    return line_events.TraceFunction(lambda name: name == str(tmp_path / "code.py"), last)
 
 
 def lines_of(recorder: Any) -> list[int]:
@@ -145,7 +145,7 @@ def lines_of(recorder: Any) -> list[int]:
 
 
 @pytest.mark.usefixtures("untraced")
-def test_code_that_quiet_code_calls_is_not_recorded(tmp_path: Path, compiled: Callable[..., Any]) -> None:
+def test_nothing_is_recorded_once_a_failed_assertion_is_explained(tmp_path: Path, compiled: Callable[..., Any]) -> None:
     names = compiled(
         "def show(value):\n    return repr(value)\nclass A:\n    def __repr__(self):\n        return 'A'\n"
     )
