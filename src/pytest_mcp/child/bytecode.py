@@ -37,7 +37,7 @@ UNEDITED = (CACHES, ".git", "node_modules")
 PACKAGES = tuple(os.sep + name + os.sep for name in INSTALLED)
 LIBRARIES = (STANDARD_LIBRARY + os.sep, os.path.dirname(os.__file__) + os.sep)
 
-stat, unlink, open_file, now = os.stat, os.unlink, open, time.time_ns
+stat, unlink, now = os.stat, os.unlink, time.time_ns
 
 
 class FreshBytecode:
@@ -78,11 +78,8 @@ class FreshBytecode:
 
         @wraps(write)
         def write_settled_pyc(state: Any, code: Any, source: Any, *rest: Any) -> Any:
-            # Newer versions of pytest store a hash of the source, which cannot be stale.
-            timed = isinstance(source, os.stat_result)
-            if timed and not self.is_settled(getattr(code, "co_filename", None)):
-                return False
-            return write(state, code, source, *rest)
+            is_settled = self.is_settled(getattr(code, "co_filename", None))
+            return write(state, code, source, *rest) if is_settled else False
 
         rewrite._read_pyc, rewrite._write_pyc = read_fresh_pyc, write_settled_pyc
 
@@ -110,8 +107,6 @@ class FreshBytecode:
         """Whether this cache must not be used. If so it is removed."""
         try:
             if is_installed(source) or stat(cache).st_mtime_ns > last_change(source) + SAFELY_LATER:
-                return False
-            if is_checked_by_hash(cache):
                 return False
         except Exception:  # noqa: BLE001 - no cache or no source: Python handles that itself
             return False
@@ -142,13 +137,6 @@ def last_change(source: str) -> int:
     """An editor can set the modification time, but not the time of the inode's last change."""
     status = stat(source)
     return max(status.st_mtime_ns, status.st_ctime_ns)
-
-
-def is_checked_by_hash(cache: str) -> bool:
-    """By the flags in its header (PEP 552)."""
-    with open_file(cache, "rb") as handle:
-        header = handle.read(8)
-    return len(header) == 8 and bool(header[4] & 1)
 
 
 def caches_below(root: str) -> Iterator[tuple[str, str]]:
