@@ -14,7 +14,7 @@ import os
 import sys
 import warnings
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, Callable, Generator, Iterator
+from typing import TYPE_CHECKING, Any, Callable, Generator, Iterator, NamedTuple
 
 import pytest
 from source_lines import ranges_of
@@ -163,9 +163,10 @@ class Measurement(ProcessCoverage):
         if os.getpid() != self.process or self.plugins is None:
             return
         try:
-            with in_folder(self.root), quiet():
-                whole = self.whole()
-                report_coverage(self.emit, whole, self.data_file + ".json", self.root, self.changed)
+            # A test may have left another working directory, or removed it.
+            os.chdir(self.root)
+            with quiet():
+                report_coverage(self.emit, self.whole(), self.data_file + ".json", self.root, self.changed)
         except Exception as error:  # noqa: BLE001 - the results of the tests are told without it
             reason = "%s: %s" % (type(error).__name__, error)
             self.emit("covered", percent=None, lines=0, missed=0, branches=None, untaken=None, files=0, error=reason)
@@ -200,21 +201,6 @@ class WorkerMeasurement(ProcessCoverage):
 
 
 @contextmanager
-def in_folder(root: str) -> Iterator[None]:
-    """A test may have left another working directory, or removed it."""
-    try:
-        before = os.getcwd()
-    except OSError:
-        before = root
-    os.chdir(root)
-    try:
-        yield
-    finally:
-        with suppress(OSError):
-            os.chdir(before)
-
-
-@contextmanager
 def quiet() -> Iterator[None]:
     """The project may turn warnings into errors."""
     with warnings.catch_warnings():
@@ -228,16 +214,15 @@ def quiet() -> Iterator[None]:
 def report_coverage(emit: Callable[..., bool], cov: Any, path: str, root: str, changed: dict[str, str] | None) -> None:
     report = report_of(cov, path)
     files = {inside(name, root): entry for name, entry in report.get("files", {}).items()}
+    wanted = dict.fromkeys(files, ALL_LINES) if changed is None else changed
+    rows = [coverage_of(cov, name, entry, wanted[name]) for name, entry in files.items() if name in wanted]
     has_branches = report.get("meta", {}).get("branch_coverage", False)
-    rows = [FileCoverage(cov, name, entry, has_branches) for name, entry in files.items()]
-    if changed is not None:
-        rows = [row.limited(changed[row.name], cov) for row in rows if row.name in changed]
     for row in sorted(rows, key=lambda row: (-len(row.missed), row.name))[:MAX_FILES]:
         # Also of a file without gaps: another run of the same suite may have missed some of its lines.
         emit(
             "covered_file",
             file=row.name,
-            lines=row.lines,
+            lines=len(row.ran) + len(row.missed),
             missed=len(row.missed),
             ranges=ranges_of(row.missed, MAX_RANGES),
             untaken=row.untaken[:MAX_RANGES] if has_branches else None,
@@ -246,7 +231,7 @@ def report_coverage(emit: Callable[..., bool], cov: Any, path: str, root: str, c
     emit(
         "covered",
         percent=totals.get("percent_covered") if rows else None,
-        lines=totals.get("num_statements", sum(row.lines for row in rows)),
+        lines=totals.get("num_statements", sum(len(row.ran) + len(row.missed) for row in rows)),
         missed=totals.get("missing_lines", sum(len(row.missed) for row in rows)),
         branches=totals.get("num_branches"),
         untaken=totals.get("missing_branches"),
@@ -268,37 +253,24 @@ def report_of(cov: Any, path: str) -> dict[str, Any]:
     return report
 
 
-class FileCoverage:
-    def __init__(self, cov: Any, name: str, entry: dict[str, Any], has_branches: bool) -> None:
-        self.name = name
-        self.missed = set(entry["missing_lines"])
-        self.ran = set(entry["executed_lines"])
-        self.untaken = list(untaken(cov, name, entry)) if has_branches else []
-
-    @property
-    def lines(self) -> int:
-        return len(self.missed) + len(self.ran)
-
-    def limited(self, to: str, cov: Any) -> FileCoverage:
-        """Only these lines. A line inside a statement stands for the statement, which counts at its first line."""
-        if to == ALL_LINES:
-            return self
-        lines = numbers(to)
-        with suppress(Exception):
-            lines = set(cov._get_file_reporter(os.path.abspath(self.name)).translate_lines(lines))
-        self.missed &= lines
-        self.ran &= lines
-        self.untaken = [pair for pair in self.untaken if pair[0] in lines]
-        return self
+class FileCoverage(NamedTuple):
+    name: str
+    ran: set[int]
+    missed: set[int]
+    # Pairs of lines; a negative one leaves the function. Reports of coverage.py before 6.5 do not name them.
+    untaken: list[list[int]]
 
 
-def untaken(cov: Any, name: str, entry: dict[str, Any]) -> Iterator[list[int]]:
-    """Pairs of lines; a negative one leaves the function. Reports of coverage.py before 6.5 have only their number."""
-    if "missing_branches" in entry:
-        yield from map(list, entry["missing_branches"])
-    elif entry["summary"].get("missing_branches"):
-        for line, targets in sorted(cov._analyze(os.path.abspath(name)).missing_branch_arcs().items()):
-            yield from ([line, target] for target in targets)
+def coverage_of(cov: Any, name: str, entry: dict[str, Any], changed: str) -> FileCoverage:
+    """Only of the changed lines. One inside a statement stands for the statement, which counts at its first line."""
+    ran, missed = set(entry["executed_lines"]), set(entry["missing_lines"])
+    untaken = [list(pair) for pair in entry.get("missing_branches", ())]
+    if changed == ALL_LINES:
+        return FileCoverage(name, ran, missed, untaken)
+    lines = numbers(changed)
+    with suppress(Exception):
+        lines = set(cov._get_file_reporter(os.path.abspath(name)).translate_lines(lines))
+    return FileCoverage(name, ran & lines, missed & lines, [pair for pair in untaken if pair[0] in lines])
 
 
 def inside(name: str, root: str) -> str:

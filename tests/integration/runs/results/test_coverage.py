@@ -144,8 +144,8 @@ def assert_equal(answer: dict[str, Any], told: dict[str, Any]) -> None:
     }
     for file, (_, branches) in shown(coverage).items():
         entry = told["files"][file]
-        assert len(branches) == entry["summary"]["missing_branches"]
-        assert "missing_branches" not in entry or branches == in_words(entry["missing_branches"])
+        # Before coverage.py 6.5 they are only counted.
+        assert branches == in_words(entry.get("missing_branches", ()))
     assert coverage["percent"] == round(totals["percent_covered"], 2)
     assert coverage["summary"] == (
         f"{totals['num_statements']} lines, {totals['covered_lines']} ran;"
@@ -168,7 +168,8 @@ async def test_every_line_and_branch_is_as_coverage_json_says_and_nothing_is_wri
     by_plugin = await bench.execute(coverage="all", workers=of_plugin)
 
     assert set(told["files"]) >= {"src/shop/cart.py", "src/shop/unimported.py", "src/shop/parts/processes.py"}
-    assert shown(plain["coverage"])["src/shop/parts/processes.py"][1] == ["2->4"]
+    branches = ["2->4"] if environment == "coverage-7" else []
+    assert shown(plain["coverage"])["src/shop/parts/processes.py"][1] == branches
     for answer in (plain, by_plugin):
         assert (answer["verdict"], answer["text_output"]) == ("passed", "")
         assert_equal(answer, told)
