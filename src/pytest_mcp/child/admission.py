@@ -10,14 +10,12 @@ from __future__ import annotations
 import fnmatch
 import glob
 import os
-import shlex
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generator, Iterable
 
 import pytest
-from ini_files import with_argument
-from xdist_controller import PLUGIN
+from xdist_controller import with_argument
 
 if TYPE_CHECKING:
     from channel import Channel
@@ -28,6 +26,8 @@ if TYPE_CHECKING:
 SIGNS_OF_AN_ENVIRONMENT = ("pyvenv.cfg", os.path.join("conda-meta", "history"), os.path.join("bin", "activate"))
 # The most files that one record lists.
 MAX_UNREACHABLE = 1000
+# Modules without doctests for pytest: importing them runs a program.
+PROGRAMS = ("setup.py", "__main__.py")
 
 
 class Admission:
@@ -42,7 +42,10 @@ class Admission:
     def pytest_load_initial_conftests(self, early_config: Any, args: list[str]) -> Generator[None, None, None]:
         if self.files:
             collection = Collection(early_config, early_config.known_args_namespace)
-            self.refuse([path for path in self.files if not collection.takes(path)])
+            refused = [path for path in self.files if not collection.takes(path)]
+            if refused:
+                self.emit("refused", files=refused)
+                raise pytest.UsageError("not a test file: " + ", ".join(refused))
         # pytest would use the root's absolute path as its argument, and take a part of it for the name of a test.
         is_misread = "[" in self.root or "::" in self.root
         if is_misread and not self.places and not early_config.getini("testpaths"):
@@ -54,22 +57,6 @@ class Admission:
     def pytest_configure(self, config: Any) -> None:
         if self.places and config.getoption("doctestmodules", False):
             config.pluginmanager.register(Doctests(self.emit, Collection(config, config.option), self.root))
-
-    @pytest.hookimpl(optionalhook=True, trylast=True)
-    def pytest_xdist_setupnodes(self, config: Any) -> None:
-        """xdist's workers without our plugins cannot tell what may be named: they collect no doctests of modules."""
-        ours = any(PLUGIN in argument for argument in config.invocation_params.args)
-        if self.places and config.getoption("doctestmodules", False) and not ours:
-            # They read the project's addopts again.
-            options = [option for option in config.getini("addopts") if option != "--doctest-modules"]
-            addopts = "--override-ini=addopts=" + " ".join(map(shlex.quote, options))
-            config.invocation_params = with_argument(config, addopts)
-            self.emit("doctests_left_out", count=None, first=None)
-
-    def refuse(self, files: list[str]) -> None:
-        if files:
-            self.emit("refused", files=files)
-            raise pytest.UsageError("not a test file: " + ", ".join(files))
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         # Only explains, so it may be missing; it must never raise into pytest.
@@ -135,11 +122,11 @@ class Collection:
     def __init__(self, config: Any, options: Any) -> None:
         self.config = config
         self.modules = config.getini("python_files")
+        self.unsearched = config.getini("norecursedirs")
         self.texts = getattr(options, "doctestglob", None) or ["test*.txt"]
         self.doctest_modules = bool(getattr(options, "doctestmodules", False))
-        started_in = str(config.invocation_params.dir)
-        self.ignored = [absolute(path, started_in) for path in getattr(options, "ignore", None) or ()]
-        self.ignored_globs = [absolute(path, started_in) for path in getattr(options, "ignore_glob", None) or ()]
+        ignored, globs = (getattr(options, name, None) or () for name in ("ignore", "ignore_glob"))
+        self.ignored, self.ignored_globs = ([absolute(config, path) for path in paths] for paths in (ignored, globs))
         self.places: list[str] | None = None
 
     def takes(self, path: str) -> bool:
@@ -147,14 +134,11 @@ class Collection:
 
         Files of other types are harmless: only a plugin of the project collects tests from them.
         """
-        suffix = os.path.splitext(path)[1]
+        name, suffix = os.path.basename(path), os.path.splitext(path)[1]
         if suffix == ".py":
-            return matches(path, self.modules) or (self.doctest_modules and self.takes_doctests_of(path))
+            has_doctests = self.doctest_modules and name not in PROGRAMS and self.reaches(path)
+            return matches(path, self.modules) or has_doctests
         return suffix not in (".txt", ".rst") or matches(path, self.texts)
-
-    def takes_doctests_of(self, path: str) -> bool:
-        """Whether --doctest-modules takes this module, as pytest's doctest plugin decides it."""
-        return os.path.basename(path) != "__main__.py" and not is_setup_script(path) and self.reaches(path)
 
     def reaches(self, path: str) -> bool:
         """Whether pytest without arguments reaches this path: it starts at testpaths and skips some folders."""
@@ -166,24 +150,21 @@ class Collection:
         if not (path + os.sep).startswith(os.path.join(start, "")):
             return False
         while path != start:
-            if self.ignores(path) or (os.path.isdir(path) and self.skips(path)):
+            # --ignore and --ignore-glob, which pytest does not apply to its arguments.
+            if path in self.ignored or any(fnmatch.fnmatch(path, pattern) for pattern in self.ignored_globs):
+                return False
+            if os.path.isdir(path) and (matches(path, self.unsearched) or is_environment(path)):
                 return False
             path = os.path.dirname(path)
         return True
 
-    def ignores(self, path: str) -> bool:
-        """By --ignore and --ignore-glob, which pytest does not apply to its arguments."""
-        return path in self.ignored or any(fnmatch.fnmatch(path, pattern) for pattern in self.ignored_globs)
-
-    def skips(self, folder: str) -> bool:
-        return matches(folder, self.config.getini("norecursedirs")) or is_environment(folder)
-
     def is_foreign(self, path: str) -> bool:
-        """Whether it is a module that is no test file, and that pytest without arguments would not import either."""
-        return path.endswith(".py") and not matches(path, self.modules) and self.leaves_out(path)
+        """Whether it is a module that is no test file, and that pytest without arguments would not import either.
 
-    def leaves_out(self, path: str) -> bool:
-        """Known only after the conftests are loaded, unlike what `takes` says."""
+        Known only after the conftests are loaded, unlike what `takes` says.
+        """
+        if not path.endswith(".py") or matches(path, self.modules):
+            return False
         return not self.reaches(path) or self.is_ignored_by_a_hook(path)
 
     def is_ignored_by_a_hook(self, path: str) -> bool:
@@ -196,8 +177,8 @@ class Collection:
             return True
 
 
-def absolute(path: Any, folder: str) -> str:
-    return os.path.normpath(os.path.join(folder, str(path)))
+def absolute(config: Any, path: Any) -> str:
+    return os.path.normpath(os.path.join(str(config.invocation_params.dir), str(path)))
 
 
 def starting_places(config: Any) -> list[str]:
@@ -219,14 +200,3 @@ def matches(path: str, patterns: Iterable[str]) -> bool:
 
 def is_environment(folder: str) -> bool:
     return any(os.path.exists(os.path.join(folder, sign)) for sign in SIGNS_OF_AN_ENVIRONMENT)
-
-
-def is_setup_script(path: str) -> bool:
-    if os.path.basename(path) != "setup.py":
-        return False
-    try:
-        with open(path, "rb") as handle:
-            contents = handle.read()
-    except OSError:
-        return True
-    return b"setuptools" in contents or b"distutils" in contents

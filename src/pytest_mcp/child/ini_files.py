@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import importlib
 import os
-import stat
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Callable, Generator, Iterable, Iterator, NamedTuple
+from typing import Any, Callable, Iterable, Iterator, NamedTuple
 
 import pytest
 
@@ -43,12 +42,12 @@ class Confinement(NamedTuple):
     conftests: list[str]
 
 
-def confinement(targets: list[str], root: str, run_dir: str) -> Confinement:
+def confinement(targets: list[str], root: str) -> Confinement:
     nothing = Confinement([], [], [])
     outside = list(upward(os.path.dirname(root), os.sep))
     if not any(os.path.isfile(os.path.join(folder, name)) for folder in outside for name in (*names(), *SIGNS)):
         return nothing
-    judge = judging(root, run_dir)
+    judge = judging(root)
     own, unbounded = (search(targets, root, last, judge) for last in (root, os.sep))
     limit = conftest_limit(unbounded, os.sep)
     loading = outside[: outside.index(limit) + 1] if limit in outside else []
@@ -81,43 +80,6 @@ def conftest_limit(settings: SettingsFile, last: str) -> str:
     if settings.file is not None:
         return os.path.dirname(settings.file)
     return settings.rootdir if VERSION >= (7, 4) else last
-
-
-class ConftestLimit:
-    """The pytest plugin that keeps a --confcutdir of the project's addopts from reaching above the root."""
-
-    def __init__(self, emit: Callable[..., Any], root: str, confined: Confinement) -> None:
-        self.emit = emit
-        self.root = root
-        self.confined = confined
-
-    # A wrapper, so that it runs before pytest loads the first conftest.
-    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
-    def pytest_load_initial_conftests(self, early_config: Any, args: list[str]) -> Generator[None, None, None]:
-        options = early_config.known_args_namespace
-        # pytest takes a relative one from where it was started. None is left only where nothing lies above.
-        limit = os.path.abspath(os.path.join(str(early_config.invocation_params.dir), options.confcutdir or self.root))
-        if not os.path.join(limit, "").startswith(os.path.join(self.root, "")):
-            options.confcutdir = self.root
-            args.append("--confcutdir=" + self.root)
-            early_config.invocation_params = with_argument(early_config, args[-1])
-            self.report(limit)
-        yield
-
-    def report(self, limit: str) -> None:
-        """Repeats the record of the launcher, with what this limit would have let in."""
-        kept_out = Path(limit).parents
-        paths = [str(folder / "conftest.py") for folder in Path(self.root).parents if folder not in kept_out]
-        let_in = [os.path.relpath(path, self.root) for path in paths if os.path.isfile(path)]
-        conftests = list(dict.fromkeys([*self.confined.conftests, *let_in]))
-        if conftests:
-            self.emit("above_root", settings=self.confined.settings, conftests=conftests)
-
-
-def with_argument(config: Any, argument: str) -> Any:
-    """The arguments that xdist hands to its workers, which parse them and the project's addopts anew, and one more."""
-    given = config.invocation_params
-    return type(given)(args=(*given.args, argument), plugins=given.plugins, dir=given.dir)
 
 
 def name_no_file() -> None:
@@ -203,25 +165,12 @@ def has_settings(path: str) -> bool:
         return True
 
 
-def judging(root: str, run_dir: str) -> Judge:
-    """Check each file once. One above the root, which other users may change, is checked as a copy of bounded size."""
+def judging(root: str) -> Judge:
+    """Check each file once. One above the root, which other users may change, counts if it is too large to be read."""
 
     @lru_cache(maxsize=None)
     def judge(path: str) -> bool:
-        return has_settings(path) if path.startswith(root + os.sep) else copy_has_settings(path, run_dir)
+        is_too_large = not path.startswith(root + os.sep) and os.path.getsize(path) > MAX_BYTES
+        return is_too_large or has_settings(path)
 
     return judge
-
-
-def copy_has_settings(path: str, run_dir: str) -> bool:
-    copy = os.path.join(run_dir, os.path.basename(path))
-    try:
-        # Does not block if the file has been replaced by a pipe.
-        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
-        with open(descriptor, "rb") as handle:
-            content = handle.read(MAX_BYTES + 1) if stat.S_ISREG(os.fstat(descriptor).st_mode) else b""
-        with open(copy, "wb") as handle:
-            handle.write(content)
-    except OSError:
-        return True
-    return len(content) > MAX_BYTES or has_settings(copy)

@@ -90,13 +90,12 @@ def ours(name: str) -> Any:
 
 
 def run(pytest: Any, channel: Any, job: Job, run_dir: str) -> int:
-    confined = ours("ini_files").confinement(job["targets"], job["root"], run_dir)
+    confined = ours("ini_files").confinement(job["targets"], job["root"])
     if confined.settings or confined.conftests:
         channel.emit("above_root", settings=confined.settings, conftests=confined.conftests)
     caches = ours("bytecode").FreshBytecode(job["root"])
-    limit = ours("ini_files").ConftestLimit(channel.emit, job["root"], confined)
     reporter = ours("reporter").Reporter(channel, job)
-    plugins = [reporter, ours("admission").Admission(channel, job), limit, caches]
+    plugins = [reporter, ours("admission").Admission(channel, job), caches]
     if not job["collect_only"]:
         plugins.append(ours("selection").LiftedThreshold(reporter, job))
     if job["ids"] is not None:

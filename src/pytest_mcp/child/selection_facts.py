@@ -82,19 +82,13 @@ class NamedTargets:
         skipped_files = getattr(config.pluginmanager.get_plugin("lfplugin"), "_skipped_files", 0)
         by_cache = self.by.union(["--lf"] if skipped_files else []).intersection(BY_CACHE)
         if by_cache:
-            emit("from_cache", options=sorted(by_cache), certain=True)
+            emit("from_cache", options=sorted(by_cache))
         if self.named:
             for fields in self.left_out([*kept, *self.unchosen], config):
                 emit("left_out", **fields)
             emit("compared")
             # Keep no reference to items while the tests run: pytest would free them.
             self.collected, self.deselected, self.unchosen = (), [], []
-
-    def report_of_workers(self, config: Any, emit: Callable[..., Any]) -> None:
-        """Without our plugin, xdist's workers do not report what they deselected. With --lf they may have."""
-        known_failures = getattr(config.pluginmanager.get_plugin("lfplugin"), "lastfailed", None)
-        if config.getoption("lf", False) and known_failures:
-            emit("from_cache", options=["--lf"], certain=False)
 
     def uncovered(self, items: Iterable[Any]) -> list[str]:
         """Ids that another argument covers were not passed to pytest; returns those that do not exist, as arguments."""

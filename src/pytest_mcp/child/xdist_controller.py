@@ -13,11 +13,10 @@ import sys
 from contextlib import suppress
 from functools import partial
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, Callable, Generator, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Generator, Sequence
 
 import pytest
 from describe import MACHINERY, safe_text
-from ini_files import with_argument
 
 if TYPE_CHECKING:
     from channel import Channel
@@ -46,6 +45,11 @@ OF_COLLECTION = (
     *("nothing_selected", "left_out", "compared", "from_cache", "unreachable", "doctests_left_out"),
     *("divided", "unreached"),
 )
+DIFFERENT_TESTS = (
+    "pytest-xdist ran no test, because its workers collected different tests (%s is not in all of them). Parameters"
+    " that come from a set, from random values or from the time are a common cause. Give them a fixed order, or pass"
+    " workers: 1"
+)
 # Frames of xdist's workers that do not show where a test is stuck.
 NOT_THE_TEST = (*MACHINERY, "xdist", "execnet", "__channelexec__", "threading", "importlib", "_frozen_importlib")
 
@@ -59,6 +63,12 @@ def distributes(config: Any) -> bool:
 def is_grouped(config: Any) -> bool:
     """Whether xdist appends @ and the test's group to ids. In its workers it has replaced the option."""
     return getattr(config.option, "dist", "no") == "loadgroup" or bool(getattr(config.option, "loadgroup", False))
+
+
+def with_argument(config: Any, argument: str) -> Any:
+    """The arguments that xdist hands to its workers, which parse them and the project's addopts anew, and one more."""
+    given = config.invocation_params
+    return type(given)(args=(*given.args, argument), plugins=given.plugins, dir=given.dir)
 
 
 def ungrouped(nodeid: str) -> str:
@@ -141,8 +151,6 @@ class Controller:
     def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
         if not self.places:
             self.places = {nodeid: index for index, nodeid in enumerate(ids)}
-            record = self.reporter.named_targets.report_of_workers
-            self.unclaimed.append(partial(record, self.reporter.config, self.emit))
         self.emit("selected", count=len(set(ids)))
 
     def take(self, report: Any) -> bool:
@@ -184,21 +192,11 @@ class Controller:
     def postpone(self, record: Callable[[Any], None], report: Any) -> None:
         """Keep a report on a collection until it is known whether the workers report it themselves."""
         if type(report.longrepr) is str and report.longrepr.startswith("Different tests were collected"):
-            self.emit_different_tests(report.longrepr)
+            changes = [line for line in report.longrepr.split("\n") if line.startswith(("+", "-"))]
+            ids = [line[1:] for line in changes if not line.startswith(("+++", "---"))]
+            self.reporter.emit_usage_error([DIFFERENT_TESTS % (ids[0] if ids else "a test")])
         else:
             self.unclaimed.append(partial(record, report))
-
-    def emit_different_tests(self, text: str) -> None:
-        """Once: xdist says so of each worker that differs from the first."""
-        lines = [line for line in text.split("\n") if line.startswith(("+", "-"))]
-        ids = [line[1:] for line in lines if not line.startswith(("+++", "---"))]
-        self.reporter.emit_usage_error(
-            [
-                "pytest-xdist ran no test, because its workers collected different tests (%s)."
-                " Parameters that come from a set, from random values or from the time are a common cause."
-                " Give them a fixed order, or pass workers: 1" % ("%s is not in all of them" % ids[0] if ids else "")
-            ]
-        )
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_runtestloop(self) -> Generator[None, None, None]:
@@ -273,7 +271,10 @@ class Controller:
         if self.overrun:
             self.emit("overrun", count=self.overrun)
         if self.like_one_process and session.testsfailed:
-            self.correct_exit_status(session)
+            if self.last_failure is not None and session.exitstatus == pytest.ExitCode.INTERRUPTED:
+                session.exitstatus = pytest.ExitCode.TESTS_FAILED
+            elif not self.places and session.exitstatus == pytest.ExitCode.TESTS_FAILED:
+                session.exitstatus = pytest.ExitCode.INTERRUPTED
 
     def correct_counts(self, stats: dict[str, list[Any]]) -> None:
         """For pytest's last line. xdist does not pass on what is deselected, passes equal skips on only once, and
@@ -282,21 +283,11 @@ class Controller:
         modules = [report for report in stats.get("skipped", ()) if isinstance(report, pytest.CollectReport)]
         stats.setdefault("skipped", []).extend(modules[-1:] * (self.not_run["collection_skipped"] - len(modules)))
         for name in ("error", "warnings"):
-            stats[name] = list(self.once_each(stats.get(name, ())))
+            stats[name] = list({identity_of(entry): entry for entry in stats.get(name, ())}.values())
 
-    def once_each(self, entries: Sequence[Any]) -> Iterator[Any]:
-        """Every entry of a test; of a collection the first that says the same."""
-        seen = set()
-        for entry in entries:
-            is_warning = not isinstance(entry, (pytest.CollectReport, pytest.TestReport))
-            of_collection = isinstance(entry, pytest.CollectReport) or (is_warning and not entry.nodeid)
-            text = entry.message if is_warning else entry.nodeid
-            if not of_collection or text not in seen:
-                yield entry
-            seen.add(text)
 
-    def correct_exit_status(self, session: pytest.Session) -> None:
-        if self.last_failure is not None and session.exitstatus == pytest.ExitCode.INTERRUPTED:
-            session.exitstatus = pytest.ExitCode.TESTS_FAILED
-        elif not self.places and session.exitstatus == pytest.ExitCode.TESTS_FAILED:
-            session.exitstatus = pytest.ExitCode.INTERRUPTED
+def identity_of(entry: Any) -> object:
+    """Equal for what several workers say of the same collection."""
+    if isinstance(entry, pytest.CollectReport):
+        return entry.nodeid
+    return id(entry) if isinstance(entry, pytest.TestReport) or entry.nodeid else entry.message

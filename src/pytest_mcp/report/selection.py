@@ -186,20 +186,16 @@ def _chosen_from_cache(run: Run[Request]) -> list[str]:
     chosen = run.ledger.from_cache
     if chosen is None:
         return []
-    others = "others did not run" if chosen.certain else "others may not have run"
     # The command has only options that were typed at `pytest-mcp run`.
     who = "The command line chooses" if "--last-failed" in run.command else "The project's addopts choose"
-    return [f"{who} tests by what failed last time ({few(map(in_line, chosen.options))}); {others}."]
+    return [f"{who} tests by what failed last time ({few(map(in_line, chosen.options))}); others did not run."]
 
 
 def _doctests_left_out(ledger: Ledger) -> list[str]:
     left_out = ledger.doctests_left_out
     if left_out is None:
         return []
-    if left_out.count is None:
-        why = "because the call names a folder that the project's own collection does not reach"
-        return [f"Under xdist, no doctests of modules were collected, {why}."]
-    first = quoted(left_out.first or "")
+    first = quoted(left_out.first)
     why = "the project's own collection (testpaths, norecursedirs, collect_ignore) does not reach them"
     return [f"The doctests of {left_out.count} module(s) were left out and not imported, first {first}: {why}."]
 

@@ -228,10 +228,10 @@ class FilesRefused(Event, kind="refused"):
 
 
 class DoctestsLeftOut(Event, kind="doctests_left_out"):
-    """Modules that a call reached and the project's own collection does not: how many, None where it is not known."""
+    """How many modules a call reached that the project's own collection does not, and the first of them."""
 
-    count: int | None
-    first: str | None
+    count: int
+    first: str
 
 
 class Unreachable(Event, kind="unreachable"):
@@ -298,10 +298,9 @@ class TargetsCompared(Event, kind="compared"):
 
 
 class FromCache(Event, kind="from_cache"):
-    """Options that left tests out for what failed last time. Not `certain` if xdist's workers lack our plugin."""
+    """Options that left tests out for what failed last time."""
 
     options: list[str]
-    certain: bool
 
 
 class Marks(Event, kind="marks"):

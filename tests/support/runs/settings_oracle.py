@@ -130,8 +130,6 @@ def searched(root: Path, options: list[str], targets: list[str]) -> Any:
 def differences(base: Path) -> list[Any]:
     found = []
     alone, below = project(base / "alone" / "root"), project(base / "below" / "between" / "root")
-    run_dir = base / "run"
-    run_dir.mkdir()
     for files, above, targets in cases():
         case = {root / path: text for root in (alone, below) for path, text in files.items()}
         for height, form in enumerate(above):
@@ -139,7 +137,7 @@ def differences(base: Path) -> list[Any]:
         written(case)
         expected = searched(alone, [], [str(alone / target) for target in targets])
         named = [str(below / target) for target in targets]
-        actual = searched(below, ini_files.confinement(named, str(below), str(run_dir)).options, named)
+        actual = searched(below, ini_files.confinement(named, str(below)).options, named)
         if expected != actual:
             found.append([sorted(map(str, files.items())), above, targets, expected, actual])
         for path in case:

@@ -187,15 +187,3 @@ async def test_a_discovery_collects_by_itself_where_addopts_ask_for_workers(benc
     assert [test["node_id"] for test in answer["tests"]] == ["scripts/test_deploy.py::test_deploy"]
     assert imported(bench) == []
     assert answer["notices"][0].startswith("The doctests of 1 module(s) were left out and not imported")
-
-
-@pytest.mark.anyio
-async def test_workers_that_lack_our_plugin_import_no_module_for_its_doctests(bench: Workbench) -> None:
-    ini = "[pytest]\naddopts = -n1 --doctest-modules\ntestpaths = tests\n"
-    bench.write({**BEYOND, "pytest.ini": ini, "conftest.py": "import xdist.plugin\nxdist.plugin._sys_path = None\n"})
-
-    answer = await bench.execute(path="scripts", detail="tests")
-
-    assert [test["node_id"] for test in answer["tests"]] == ["scripts/test_deploy.py::test_deploy"]
-    assert any("doctests" in notice for notice in answer["notices"])
-    assert imported(bench) == []

@@ -103,36 +103,6 @@ async def test_a_conftest_above_the_root_is_spoken_of_only_if_pytest_would_load_
 
 
 @pytest.mark.anyio
-async def test_the_projects_own_options_bring_in_no_conftest_from_above_the_root(every_bench: Workbench) -> None:
-    """With xdist, so that neither the controller nor a worker loads it."""
-    addopts = "-n1 --confcutdir=.. --rootdir=.. -c ../other.ini"
-    every_bench.write({"pytest.ini": f"[pytest]\naddopts = {addopts}\n", "conftest.py": "", "test_fine.py": FINE})
-    (every_bench.root.parent / "other.ini").write_text(ABOVE, encoding="utf-8")
-    (every_bench.root.parent / "conftest.py").write_text("raise SystemExit('above')\n", encoding="utf-8")
-
-    answer = await every_bench.execute()
-
-    assert (answer["verdict"], answer["summary"]["passed"]) == ("passed", 1)
-    # On a busy machine the processes of xdist may take so long to exit that another notice says so.
-    assert answer["notices"][0] == "Conftests above the root are not used: ../conftest.py."
-
-
-@pytest.mark.anyio
-async def test_a_conftest_limit_inside_the_root_is_kept(bench: Workbench) -> None:
-    bench.write(
-        {
-            "pytest.ini": "[pytest]\naddopts = --confcutdir=a\n",
-            "conftest.py": "raise SystemExit('above the limit')\n",
-            "a/test_fine.py": FINE,
-        }
-    )
-
-    answer = await bench.execute(path="a")
-
-    assert (answer["verdict"], answer["notices"]) == ("passed", [])
-
-
-@pytest.mark.anyio
 async def test_pipes_in_the_place_of_settings_are_not_opened(every_bench: Workbench) -> None:
     every_bench.write({"test_fine.py": FINE})
     names = ("pytest.ini", ".pytest.ini", "pytest.toml", "pyproject.toml", "tox.ini", "setup.cfg", "setup.py")
