@@ -65,9 +65,8 @@ class Reporter:
         # What plugins are told at the end of the session, which may still change it.
         self.exit_code_for_plugins: int | None = None
         self.collected: Sequence[pytest.Item] | None = None
-        self.failed: set[str] = set()
-        self.skipped: set[str] = set()
-        self.called: set[str] = set()
+        # Of each test that is running: `called`, `failed` and `skipped`, as far as they apply.
+        self.outcomes: dict[str, set[str]] = {}
         self.durations: dict[str, float] = {}
         self.stages = Stages(self.clip)
         self.relocated: dict[str, str] = {}
@@ -248,14 +247,13 @@ class Reporter:
             self.comparisons.restore()
         # Only the report of a subtest has a context; its time is part of its test's.
         context = getattr(report, "context", None)
+        outcomes = self.outcomes.setdefault(nodeid, set())
         if report.when == "call":
-            self.called.add(nodeid)
+            outcomes.add("called")
+        if report.outcome in ("failed", "skipped"):
+            outcomes.add(report.outcome)
         eventful = report.outcome != "passed" or hasattr(report, "wasxfail")
-        if report.outcome == "failed":
-            self.failed.add(nodeid)
-        elif report.outcome == "skipped":
-            self.skipped.add(nodeid)
-        late_output = nodeid in self.failed and report.when == "teardown" and report.sections
+        late_output = "failed" in outcomes and report.when == "teardown" and report.sections
         is_forwarded = self.workers is not None and self.workers.take(report)
         if (eventful or late_output or self.full) and not is_forwarded:
             self.emit_phase(report, context)
@@ -276,12 +274,10 @@ class Reporter:
 
     def pytest_runtest_logfinish(self, nodeid: str) -> None:
         duration = self.durations.pop(nodeid, 0.0)
-        plain = nodeid in self.called and nodeid not in self.failed and nodeid not in self.skipped
+        plain = self.outcomes.pop(nodeid, None) == {"called"}
         # The next test starts at once.
         hold = self.workers is None or self.workers.has_more()
         self.channel.finished(self.relocate(nodeid), duration, plain, hold=hold)
-        for seen in (self.failed, self.skipped, self.called):
-            seen.discard(nodeid)
         if self.workers is not None:
             self.workers.finished(nodeid)
 
@@ -319,20 +315,17 @@ class Reporter:
         if self.workers is not None:
             self.workers.settle(session)
         self.exit_code_for_plugins = int(session.exitstatus)
-        self.report_origins()
-        if not self.full:
-            # Every failure has its record; printing it too would take longer than reporting it.
-            session.config.option.tbstyle = "no"
-        yield
-        self.emit_end()
-
-    def report_origins(self) -> None:
         # Modules can be anything, and a reporter must never raise into pytest.
         with suppress(Exception):
             known = self.workers.origins if self.workers is not None else {}
             for name, file, own in imported_elsewhere(self.root):
                 if name not in known:
                     self.emit("imported_elsewhere", name=name, file=self.relative(file), own=self.relative(own))
+        if not self.full:
+            # Every failure has its record; printing it too would take longer than reporting it.
+            session.config.option.tbstyle = "no"
+        yield
+        self.emit_end()
 
     def pytest_unconfigure(self) -> None:
         # In case an error of another plugin kept the wrapper above from finishing.

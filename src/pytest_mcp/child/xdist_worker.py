@@ -101,8 +101,7 @@ class WorkerReporter(Reporter):
 
     def pytest_runtest_logfinish(self, nodeid: str) -> None:
         self.durations.pop(nodeid, None)
-        for seen in (self.failed, self.skipped, self.called):
-            seen.discard(nodeid)
+        self.outcomes.pop(nodeid, None)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
