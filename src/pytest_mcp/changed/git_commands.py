@@ -247,7 +247,7 @@ async def open_repository(config: Config) -> Repository:
 
 def _question(top: Path, environment: Mapping[str, str]) -> Question:
     settings = {name: None for name in environment if name.startswith("GIT_")}
-    return Question("git", _OPTIONS, top, environment, settings=settings, root=top)
+    return Question("git", _OPTIONS, top, top, environment, settings)
 
 
 def _copy_index(index: Path, copy: Path) -> bool:

@@ -87,11 +87,8 @@ def is_tracked(file: Path, *, if_unknown: bool = False) -> bool:
     if content[4:8] == _COMPRESSED_PATHS:
         return if_unknown
     name = os.fsencode(file.relative_to(checkout.top).as_posix())
-    # Before each path are its length, in twelve bits, and four flags.
-    high, low = divmod(len(name), 256)
-    entry = b"[" + b"".join(b"\\x%02x" % (flags << 4 | high) for flags in range(16)) + b"]"
-    entry += re.escape(bytes([low]) + name + b"\0")
-    return re.search(entry, content) is not None
+    # Before each path is its length, whose last byte differs from the slash before the end of a longer path, as a rule.
+    return bytes([len(name) % 256]) + name + b"\0" in content
 
 
 def _repository(git: Path) -> Path:

@@ -8,18 +8,18 @@ that include each other.
 """
 
 import os
+import re
 import shlex
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, count, islice
+from itertools import count, islice
 from pathlib import Path
 from typing import Literal
 
-from pytest_mcp.python import files, virtualenv
+from pytest_mcp.python import files, uv, virtualenv
 from pytest_mcp.python.files import PACKAGE_NAME, Manifest, package_names, read_manifest, table, toml
-from pytest_mcp.python.manager import Manager
-from pytest_mcp.python.managers import CONDA, PLAIN
+from pytest_mcp.python.managers import CONDA, PLAIN, UV, Manager
 
 # The first pip with `--group`. Installing it is a no-op where it is there.
 _WITH_GROUPS = "pip>=25.1"
@@ -30,6 +30,7 @@ _MAX_FILES = 20
 _MAX_OF_A_LOCK = 8 * 1024 * 1024
 # Named like plugins, but they do not depend on pytest.
 _WITHOUT_PYTEST = frozenset({"pytest-runner", "pytest-mcp-server"})
+_CONDA_CHANNEL = re.compile(r"^[\w./-]*::")
 
 Step = Sequence[str]
 Kind = Literal["main", "group", "extra", "file"]
@@ -69,16 +70,9 @@ class Situation:
 
     def aside(self, path: Path) -> list[Step]:
         """Rename what is at this path, if anything, to a free name."""
-        if not os.path.lexists(path):
-            return []
-        endings = chain(["-broken"], (f"-broken-{number}" for number in count(2)))
-        others = (path.with_name(path.name + ending) for ending in endings)
-        return [["mv", self.typed(path), self.typed(next(each for each in others if not os.path.lexists(each)))]]
-
-    def workspace(self, manager: Manager) -> Path | None:
-        """Files above the root are ignored."""
-        home = manager.shared_home(self.folder)
-        return home if home is not None and home.is_relative_to(self.root) else None
+        others = (path.with_name(f"{path.name}-broken{number or ''}") for number in count())
+        free = next(other for other in others if not os.path.lexists(other))
+        return [["mv", self.typed(path), self.typed(free)]] if os.path.lexists(path) else []
 
 
 @dataclass(frozen=True)
@@ -91,11 +85,9 @@ class Declaration:
     name: str = ""
 
     @property
-    def weight(self) -> int:
-        """2 for pytest itself, 1 for a plugin, which depends on it, else 0."""
-        if "pytest" in self.packages:
-            return 2
-        return int(any(name.startswith("pytest-") for name in self.packages - _WITHOUT_PYTEST))
+    def brings_pytest(self) -> bool:
+        """Plugins depend on it."""
+        return any(name == "pytest" or name.startswith("pytest-") for name in self.packages - _WITHOUT_PYTEST)
 
     @property
     def likeness(self) -> int:
@@ -103,16 +95,16 @@ class Declaration:
         return 2 * ("test" in self.name.lower()) + ("dev" in self.name.lower())
 
 
-# What each manager can install, and what it prefers: the highest number.
-_RANKS: Mapping[str, Mapping[Kind, int]] = {
-    "uv": {"main": 1, "group": 0, "extra": 0},
-    "poetry": {"main": 1, "group": 0, "extra": 0},
-    "pip": {"file": 2, "main": 1, "extra": 1, "group": 0},
-    "pdm": {"main": 0, "group": 0},
-    "hatch": {"main": 0, "file": 0},
-    "pixi": {"main": 0, "file": 0},
-    "pipenv": {"file": 0},
-    "conda": {"file": 0},
+# What each manager can install, best first.
+_KINDS: Mapping[str, Sequence[Kind]] = {
+    "uv": ("main", "group", "extra"),
+    "poetry": ("main", "group", "extra"),
+    "pip": ("file", "extra", "main", "group"),
+    "pdm": ("main", "group"),
+    "hatch": ("main", "file"),
+    "pixi": ("main", "file"),
+    "pipenv": ("file",),
+    "conda": ("file",),
 }
 # manager → what installs the list that it always installs, what adds a package, and where it is listed besides the
 # standard: in its table of pyproject.toml, or in a file of its own.
@@ -129,25 +121,19 @@ _ROWS = {
 }
 
 
-def can_install(manager: Manager, situation: Situation) -> bool:
-    if manager is CONDA:
-        # Not into an environment that works and is not conda's.
-        return not situation.lacking or CONDA.is_environment(virtualenv.prefix_of(situation.lacking[0]))
-    return not manager.needs_pyproject or (situation.home.folder / "pyproject.toml").is_file()
-
-
 def can_add(manager: Manager) -> bool:
     return manager.name not in _ROWS or "{}" in _ROWS[manager.name][1]
 
 
 def declaration(manager: Manager, situation: Situation) -> Declaration | None:
     """Where the project declares pytest for this manager: for pip and in a workspace, in the nearest folder."""
-    ranks = _RANKS[manager.name]
-    last = situation.root if manager is PLAIN else situation.workspace(manager)
+    kinds = _KINDS[manager.name]
+    last = {UV: uv.workspace(situation.folder, situation.root), PLAIN: situation.root}.get(manager)
     for home in [situation.home] if last is None else map(read_manifest, files.upward(situation.folder, last)):
-        lists = [each for each in (*_standard(home), *_own(manager, home)) if each.kind in ranks and each.weight]
-        if lists:
-            return max(lists, key=lambda each: (each.weight, ranks[each.kind], each.likeness))
+        lists = [each for each in (*_standard(home), *_own(manager, home)) if each.kind in kinds]
+        bringing = [each for each in lists if each.brings_pytest]
+        if bringing:
+            return max(bringing, key=lambda each: ("pytest" in each.packages, -kinds.index(each.kind), each.likeness))
     return None
 
 
@@ -167,64 +153,56 @@ def _named(kind: Kind, home: Manifest, lists: Mapping[str, object]) -> Iterator[
 def _own(manager: Manager, home: Manifest) -> Iterator[Declaration]:
     """What is declared for this manager alone."""
     if manager.name == "poetry":
-        yield from _of_poetry(home)
+        own = home.table(*manager.table)
+        needs = table(own, "dependencies")
+        required = [name for name, need in needs.items() if not (isinstance(need, Mapping) and need.get("optional"))]
+        yield Declaration("main", home.folder, package_names(required))
+        groups = {name: table(own, "group", name).get("dependencies") for name in table(own, "group")}
+        yield from _named("group", home, {"dev": own.get("dev-dependencies"), **groups})
+        yield from _named("extra", home, table(own, "extras"))
     elif manager.name in _ROWS:
-        tables = [home.table(*manager.table), *(toml(home.folder / file) for file in manager.files)]
-        for each in chain.from_iterable((one, table(one, "default"), table(one, "envs", "default")) for one in tables):
-            for key in _ROWS[manager.name][2]:
-                yield Declaration("file", home.folder, package_names(each.get(key)))
-    elif manager is CONDA:
-        for path in _described(home):
-            yield Declaration("file", home.folder, CONDA.listed(path), path.name)
-    elif manager is PLAIN:
-        paths = [path for pattern in _REQUIREMENTS for path in sorted(islice(home.folder.glob(pattern), _MAX_FILES))]
-        for path in filter(lambda path: path.name.isprintable(), paths[:_MAX_FILES]):
-            # Files that it includes are listed on their own.
-            yield Declaration("file", home.folder, required_packages(path), str(path.relative_to(home.folder)))
+        for outer in (home.table(*manager.table), *(toml(home.folder / file) for file in manager.files)):
+            for lists in (outer, table(outer, "default"), table(outer, "envs", "default")):
+                listed = [package_names(lists.get(key)) for key in _ROWS[manager.name][2]]
+                yield Declaration("file", home.folder, frozenset().union(*listed))
+    elif manager in (CONDA, PLAIN):
+        for path in islice(_lists(manager, home), _MAX_FILES):
+            # Of a list for conda every item: nothing else there is named pytest. Files that one for pip includes are
+            # listed on their own.
+            lines = [line.strip().removeprefix("-").strip(" \t'\"") for line in files.text(path).splitlines()]
+            items = lines if manager is PLAIN else [_CONDA_CHANNEL.sub("", line) for line in lines]
+            yield Declaration("file", home.folder, package_names(items), str(path.relative_to(home.folder)))
 
 
-def _of_poetry(home: Manifest) -> Iterator[Declaration]:
-    own = home.table("tool", "poetry")
-    needs = table(own, "dependencies")
-    optional = {name for name, need in needs.items() if isinstance(need, Mapping) and need.get("optional") is True}
-    yield Declaration("main", home.folder, package_names([name for name in needs if name not in optional]))
-    groups = {name: table(own, "group", name).get("dependencies") for name in table(own, "group")}
-    yield from _named("group", home, groups)
-    yield from _named("group", home, {"dev": own.get("dev-dependencies")})
-    yield from _named("extra", home, table(own, "extras"))
+def _lists(manager: Manager, home: Manifest) -> Iterator[Path]:
+    for pattern in _REQUIREMENTS if manager is PLAIN else manager.files:
+        yield from (path for path in files.matching(home.folder, pattern) if path.name.isprintable())
 
 
-def _described(home: Manifest) -> list[Path]:
-    return [path for name in CONDA.files if (path := home.folder / name).is_file()]
-
-
-def required_packages(file: Path) -> frozenset[str]:
-    return package_names(files.text(file).splitlines())
-
-
-def install_line(manager: Manager, situation: Situation, wanted: Declaration | None) -> str:
-    """Installs what is declared, or adds the situation's package."""
+def install_line(manager: Manager, situation: Situation, *, add: bool = False) -> str:
+    """Installs what is declared; adds the situation's package if nothing is, or if that is asked for."""
+    wanted = None if add else declaration(manager, situation)
     if manager.name in _STEPS:
-        return shell_line(_STEPS[manager.name](manager, situation, wanted))
-    install, add, _ = _ROWS[manager.name]
+        return shell_line(_STEPS[manager.name](situation, wanted))
+    install, addition, _ = _ROWS[manager.name]
     home = situation.home.folder
     environment = home / virtualenv.FOLDERS[0]
     room = [] if virtualenv.starts(environment) else situation.aside(environment)
     there = [step] if (step := situation.at("cd", home)) else []
-    return shell_line([*room, *there, install.split() if wanted else add.format(situation.package).split()])
+    return shell_line([*room, *there, install.split() if wanted else addition.format(situation.package).split()])
 
 
 def shell_line(steps: Iterable[Step]) -> str:
     return " && ".join(map(shlex.join, steps))
 
 
-def _uv(manager: Manager, situation: Situation, wanted: Declaration | None) -> list[Step]:
-    shared = situation.workspace(manager)
+def _uv(situation: Situation, wanted: Declaration | None) -> list[Step]:
+    shared = uv.workspace(situation.folder, situation.root)
     home = shared or situation.home.folder
     # If the workspace is above the root, the root gets an environment of its own.
-    is_above = shared is None and manager.shared_home(home) is not None
+    is_above = shared is None and uv.workspace(home) is not None
     environment = (situation.root if is_above else home) / virtualenv.FOLDERS[0]
-    own = ["env", f"{manager.variable}={environment}"] if is_above else []
+    own = ["env", f"UV_PROJECT_ENVIRONMENT={environment}"] if is_above else []
     # uv replaces a broken environment, but refuses a folder that is not an environment.
     room = [] if virtualenv.is_environment(environment) else situation.aside(environment)
     # Without `--inexact`, uv removes packages that were installed by other means.
@@ -239,7 +217,7 @@ def _uv(manager: Manager, situation: Situation, wanted: Declaration | None) -> l
     return [*room, [*sync, "--all-groups"], ["uv", "pip", "install", *into, situation.package]]
 
 
-def _poetry(_: Manager, situation: Situation, wanted: Declaration | None) -> list[Step]:
+def _poetry(situation: Situation, wanted: Declaration | None) -> list[Step]:
     start = ["poetry", *situation.at("-C", situation.home.folder)]
     if wanted is None:
         return [[*start, "add", "--group", "dev", situation.package]]
@@ -250,50 +228,48 @@ def _poetry(_: Manager, situation: Situation, wanted: Declaration | None) -> lis
     return [*relock, [*start, "install", *([] if wanted.kind == "main" else [option, wanted.name])]]
 
 
-def _conda(_: Manager, situation: Situation, wanted: Declaration | None) -> list[Step]:
+def _conda(situation: Situation, wanted: Declaration | None) -> list[Step]:
     """A new environment gets a path where it is found; one with a name would have to be activated."""
     new = situation.root / virtualenv.FOLDERS[0]
     into = ["--prefix", situation.typed(virtualenv.prefix_of(situation.lacking[0]) if situation.lacking else new)]
     add: list[Step] = [] if wanted else [["conda", "install", "--yes", *into, situation.package]]
-    if add and situation.lacking:
+    if situation.lacking and add:
         return add
-    file = wanted.folder / wanted.name if wanted else _described(situation.home)[0]
+    file = wanted.folder / wanted.name if wanted else next(_lists(CONDA, situation.home))
     from_file = [*into, "--file", situation.typed(file)]
     if situation.lacking:
         return [["conda", "env", "update", *from_file]]
     return [*situation.aside(new), ["conda", "env", "create", *from_file], *add]
 
 
-def _pip(_: Manager, situation: Situation, wanted: Declaration | None) -> list[Step]:
+def _pip(situation: Situation, wanted: Declaration | None) -> list[Step]:
     """Into the first environment that works, otherwise into a new one together with the project."""
     options = _pip_options(situation, wanted) if wanted else [situation.package]
     if situation.lacking:
-        is_condas = CONDA.is_environment(virtualenv.prefix_of(situation.lacking[0]))
-        return _conda(CONDA, situation, None) if is_condas and not wanted else _into(situation, options)
+        is_condas = virtualenv.is_condas(virtualenv.prefix_of(situation.lacking[0]))
+        return _conda(situation, None) if is_condas and not wanted else into_first(situation, options)
     new = situation.root / virtualenv.FOLDERS[0]
     # A broken environment is kept: `venv` cannot repair it, and `venv --clear` would delete its contents.
     made = [*situation.aside(new), ["python3", "-m", "venv", new.name]]
-    folder = wanted.folder if wanted else situation.root
-    return [*made, *_pip_install(situation.typed(virtualenv.python(new)), _project_options(situation, folder, options))]
+    project = project_options(situation, wanted.folder if wanted else situation.root, options)
+    return [*made, *_pip_install(situation.typed(virtualenv.python(new)), project)]
 
 
-def _into(situation: Situation, options: Sequence[str]) -> list[Step]:
+def into_first(situation: Situation, options: Sequence[str]) -> list[Step]:
+    """Install these into the first environment that works."""
     prefix, python = virtualenv.prefix_of(situation.lacking[0]), situation.typed(situation.lacking[0])
-    if lacks_pip(prefix) and "uv" in virtualenv.settings(prefix) and situation.has_program("uv"):
+    settings = virtualenv.settings(prefix)
+    # An environment that sees the packages of others may find pip there.
+    sees_others = settings.get("include-system-site-packages") == "true"
+    lacks_pip = bool(settings) and not sees_others and not virtualenv.has(prefix, "pip")
+    if lacks_pip and "uv" in settings and situation.has_program("uv"):
         return [["uv", "pip", "install", "--python", python, *options]]
-    return [*([[python, "-m", "ensurepip"]] if lacks_pip(prefix) else []), *_pip_install(python, options)]
+    return [*([[python, "-m", "ensurepip"]] if lacks_pip else []), *_pip_install(python, options)]
 
 
 def _pip_install(python: str, options: Sequence[str]) -> list[Step]:
     install = [python, "-m", "pip", "install"]
     return [*([[*install, _WITH_GROUPS]] if "--group" in options else []), [*install, *options]]
-
-
-def lacks_pip(prefix: Path) -> bool:
-    """False if unknown: an environment that sees the packages of others may find pip there."""
-    settings = virtualenv.settings(prefix)
-    sees_others = settings.get("include-system-site-packages") == "true"
-    return bool(settings) and not sees_others and not virtualenv.has(prefix, "pip")
 
 
 def _pip_options(situation: Situation, wanted: Declaration) -> list[str]:
@@ -310,7 +286,7 @@ def _place(situation: Situation, folder: Path) -> str:
     return "." if folder == situation.root else f"./{folder.relative_to(situation.root).as_posix()}"
 
 
-def _project_options(situation: Situation, folder: Path, options: Sequence[str] = ()) -> list[str]:
+def project_options(situation: Situation, folder: Path, options: Sequence[str] = ()) -> list[str]:
     """These, after the project in the folder if it can be built and its requirements.txt, unless they contain them."""
     place = _place(situation, folder)
     is_built = read_manifest(folder).table("build-system") or (folder / "setup.py").is_file()
@@ -320,18 +296,7 @@ def _project_options(situation: Situation, folder: Path, options: Sequence[str] 
     return [*built, *listed, *options]
 
 
-def pip_can_read(situation: Situation) -> bool:
-    """Whether the project can be built, has a requirements.txt, or declares pytest where pip reads it."""
-    return declaration(PLAIN, situation) is not None or bool(_project_options(situation, situation.root))
-
-
-def project_line(situation: Situation) -> str | None:
-    """Install the project itself and its requirements into the first environment; None if it has neither."""
-    options = _project_options(situation, situation.folder)
-    return shell_line(_into(situation, options)) if options else None
-
-
-_STEPS: Mapping[str, Callable[[Manager, Situation, Declaration | None], list[Step]]] = {
+_STEPS: Mapping[str, Callable[[Situation, Declaration | None], list[Step]]] = {
     "uv": _uv,
     "poetry": _poetry,
     "conda": _conda,

@@ -15,10 +15,9 @@ from typing import Any
 
 from pytest_mcp import text
 from pytest_mcp.config.model import Config
-from pytest_mcp.python import files, git_files, virtualenv
+from pytest_mcp.python import files, git_files, uv, virtualenv
 from pytest_mcp.python.files import Stamp, stamped
-from pytest_mcp.python.manager import Manager
-from pytest_mcp.python.managers import MANAGERS, kept_environments, nearest_managed
+from pytest_mcp.python.managers import ACTIVE, environments_in, kept_environments, nearest_managed, why_not_active
 from pytest_mcp.python.virtualenv import FOLDERS
 
 OPERATORS_CHOICE = "--python"
@@ -27,8 +26,6 @@ MAX_CANDIDATES = 10
 # Of a path or a reason, in characters.
 MAX_WORDS = 500
 _IS_PYTHON = re.compile("python|pypy|graalpy", re.IGNORECASE)
-# Variables that name an environment which is active in the shell that started the server.
-ACTIVE = {manager.variable: manager for manager in MANAGERS if manager.variable}
 
 
 @dataclass(frozen=True)
@@ -82,7 +79,9 @@ def visible(config: Config, folder: Path) -> list[Candidate]:
     if config.python is not None:
         return [_inspected(config.python, OPERATORS_CHOICE)]
     by_folder: dict[str, Candidate] = {}
-    for candidate in (*_of_folders(config.root, folder), *_active(config, folder), *_kept_in(config.root, folder)):
+    inside = [each for place in files.upward(folder, config.root) for each in environments_in(place)]
+    kept = [_inspected(python, source) for source, python in inside]
+    for candidate in (*_of_folders(config.root, folder), *_active(config, folder), *kept):
         # The same environment may be found twice.
         by_folder.setdefault(os.path.realpath(candidate.python.parent), candidate)
     return list(by_folder.values())[:MAX_CANDIDATES]
@@ -112,27 +111,16 @@ def _of_folders(root: Path, folder: Path, *, whose: str = "the project root") ->
 
 
 def _active(config: Config, folder: Path) -> Iterator[Candidate]:
-    for variable, manager in ACTIVE.items():
+    for variable in ACTIVE:
         if value := config.environment.get(variable):
-            prefix = _home(manager, folder, config.root) / value
-            candidate = _inspected(manager.python(prefix), variable)
+            # A relative path starts from the folder of the manager's project.
+            home = uv.workspace(folder, config.root) or nearest_managed(folder, config.root).folder
+            prefix = home / value
             is_ours = os.path.realpath(prefix) == os.path.realpath(sys.prefix)
             ours = "is the server's own environment, not the project's" if is_ours else None
-            problem = ours or manager.why_not_active(prefix, config.environment)
+            problem = ours or why_not_active(variable, prefix, config.environment)
+            candidate = _inspected(virtualenv.python(prefix), variable)
             yield candidate if problem is None else candidate.rejected(problem)
-
-
-def _home(manager: Manager, folder: Path, root: Path) -> Path:
-    """The folder that a relative path in the manager's variable starts from."""
-    shared = manager.shared_home(folder)
-    return shared if shared is not None and shared.is_relative_to(root) else nearest_managed(folder, root).folder
-
-
-def _kept_in(root: Path, folder: Path) -> Iterator[Candidate]:
-    for place in files.upward(folder, root):
-        for manager in MANAGERS:
-            for name, prefix in manager.environments_in(place):
-                yield _inspected(manager.python(prefix), f"{manager.name}'s environment {name}")
 
 
 def _of_main_checkout(root: Path, folder: Path) -> Iterator[Candidate]:

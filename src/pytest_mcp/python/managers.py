@@ -1,113 +1,101 @@
-"""The environment managers, which of them a project uses, and those of them that need few words.
+"""The environment managers: how a project shows that it uses one, and which environments each keeps for it.
 
-pip, pixi, pdm and conda are here: their environments are found by looking at files. uv and hatch have files of their
-own, poetry and pipenv are in `asked_managers`.
+Each is a row. poetry and pipenv are asked, in `asked_managers`; files of hatch are read in `hatch`. Nothing is written.
+Which environment is used is decided in `interpreter`, with which line a manager installs pytest in `install_lines`.
 """
 
-import os
-import re
-from dataclasses import replace
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
 
-from pytest_mcp.python import files, virtualenv
-from pytest_mcp.python.asked_managers import Pipenv, Poetry
-from pytest_mcp.python.files import Manifest, package_names, read_manifest
-from pytest_mcp.python.hatch import Hatch
-from pytest_mcp.python.manager import Answer, Answers, Manager, Variables
-from pytest_mcp.python.uv import Uv
+from pytest_mcp.python import asked_managers, files, hatch, uv, virtualenv
+from pytest_mcp.python.asked_managers import Environments, Variables
+from pytest_mcp.python.files import Manifest, read_manifest
+from pytest_mcp.python.query import Unanswered
 
-_PIXI_ENVIRONMENTS = Path(".pixi", "envs")
+# Variables that name an environment which is active in the shell that started the server, best first. An active
+# virtual environment comes before conda's, which is often active in every shell.
+ACTIVE = ("UV_PROJECT_ENVIRONMENT", "VIRTUAL_ENV", "CONDA_PREFIX")
 _PDM_CHOICE = ".pdm-python"
-_MAX_PATH = 4096
 _PDM_PACKAGES = "__pypackages__"
-_CONDA_CHANNEL = re.compile(r"^[\w./-]*::")
+_MAX_PATH = 4096
 
 
-class Pip(Manager):
-    """For projects that use no manager. Environments are found by their usual names and by VIRTUAL_ENV."""
+@dataclass(frozen=True)
+class Manager:
+    name: str
+    # A project uses the manager if it has one of these files, this table in its pyproject.toml or this build backend.
+    files: tuple[str, ...] = ()
+    table: tuple[str, ...] = ()
+    backend: str | None = None
+    # A sign only if there is no other: many projects only build with it.
+    weak_backend: str | None = None
+    # Of several managers, the ones with a lock are the ones really used.
+    lock: str | None = None
+    needs_pyproject: bool = False
+    # The environments that it keeps elsewhere. Raises Unanswered. No program in the root, given last, is started.
+    environments: Callable[[Manifest, Variables, Path], Awaitable[Environments]] | None = None
 
-    name = "pip"
-    variable = "VIRTUAL_ENV"
-
-    def is_environment(self, prefix: Path) -> bool:
-        return virtualenv.is_environment(prefix)
-
-
-class Conda(Manager):
-    """Environments are named by CONDA_PREFIX or given by path, and described in environment.yml."""
-
-    name = "conda"
-    files = ("environment.yml", "environment.yaml")
-    variable: ClassVar[str | None] = "CONDA_PREFIX"
-
-    def python(self, prefix: Path) -> Path:
-        return prefix / "python.exe" if os.name == "nt" else virtualenv.python(prefix)
-
-    def is_environment(self, prefix: Path) -> bool:
-        return files.holds((prefix / "conda-meta").is_dir)
-
-    def why_not_active(self, prefix: Path, variables: Variables) -> str | None:
-        is_base = variables.get("CONDA_DEFAULT_ENV") == "base" or (prefix / "condabin").is_dir()
-        return "is conda's base environment, not the project's" if is_base else None
-
-    def listed(self, file: Path) -> frozenset[str]:
-        """Packages of conda and of pip: every item of a list, since nothing else there is named pytest."""
-        lines = [line.strip() for line in files.text(file).splitlines()]
-        items = [line[1:].strip(" \t'\"") for line in lines if line.startswith("-")]
-        return package_names([_CONDA_CHANNEL.sub("", item) for item in items])
+    def is_used(self, manifest: Manifest) -> bool:
+        has_file = any(files.holds((manifest.folder / file).is_file) for file in self.files)
+        return has_file or bool(self.table and manifest.table(*self.table)) or builds(manifest, self.backend)
 
 
-class Pixi(Conda):
-    """Keeps environments in `.pixi/envs`, laid out like those of conda."""
-
-    name = "pixi"
-    files = ("pixi.toml", "pixi.lock")
-    table = ("tool", "pixi")
-    lock = "pixi.lock"
-    variable = None
-
-    def environments_in(self, folder: Path) -> list[tuple[str, Path]]:
-        named = [(prefix.name, prefix) for prefix in files.folders(folder / _PIXI_ENVIRONMENTS)]
-        return sorted(named, key=lambda each: (each[0] != "default", each[0]))
+def builds(manifest: Manifest, backend: str | None) -> bool:
+    return backend is not None and manifest.table("build-system").get("build-backend") == backend
 
 
-class Pdm(Manager):
-    """Names the Python that it chose in `.pdm-python`. It is not asked: `pdm info` can create an environment."""
-
-    name = "pdm"
-    files = ("pdm.lock", _PDM_CHOICE)
-    table = ("tool", "pdm")
-    lock = "pdm.lock"
-    needs_pyproject = True
-
-    async def environments(self, manifest: Manifest, _variables: Variables, _root: Path) -> Answers:
-        named = files.text(manifest.folder / _PDM_CHOICE, _MAX_PATH).strip()
-        if not named.isprintable():
-            return self.no_answer(f"{_PDM_CHOICE} does not contain a path")
-        if not named:
-            return self.no_answer("pdm has chosen no Python for this project yet")
-        answer = self.answer(manifest.folder / named)
-        is_virtual = virtualenv.is_environment(virtualenv.prefix_of(manifest.folder / named))
-        if answer.problem is None and not is_virtual and (manifest.folder / _PDM_PACKAGES).is_dir():
-            where = f"{_PDM_PACKAGES}, where pdm keeps this project's packages"
-            answer = replace(answer, problem=f"cannot import from {where}")
-        return (answer,)
+async def _pdm(manifest: Manifest, _variables: Variables, _root: Path) -> Environments:
+    """pdm names the Python that it chose in a file. It is not asked: `pdm info` can create an environment."""
+    named = files.text(manifest.folder / _PDM_CHOICE, _MAX_PATH).strip()
+    if not named:
+        raise Unanswered("pdm has chosen no Python for this project yet")
+    if not named.isprintable():
+        raise Unanswered(f"{_PDM_CHOICE} does not contain a path")
+    python = manifest.folder / named
+    is_virtual = virtualenv.is_environment(virtualenv.prefix_of(python))
+    if not is_virtual and (manifest.folder / _PDM_PACKAGES).is_dir():
+        raise Unanswered(f"{python} cannot import from {_PDM_PACKAGES}, where pdm keeps this project's packages")
+    return [("", python)]
 
 
-CONDA = Conda()
+UV = Manager("uv", ("uv.lock", "uv.toml"), ("tool", "uv"), backend="uv_build", lock="uv.lock", needs_pyproject=True)
+CONDA = Manager("conda", ("environment.yml", "environment.yaml"))
 # For projects that use no manager.
-PLAIN = Pip()
+PLAIN = Manager("pip")
 # In the order in which they are asked and in which their install lines are preferred.
-# An active virtual environment comes before conda's, which is often active in every shell.
-MANAGERS: tuple[Manager, ...] = (Uv(), Poetry(), Pdm(), Hatch(), Pipenv(), Pixi(), PLAIN, CONDA)
+MANAGERS = (
+    UV,
+    Manager(
+        "poetry",
+        ("poetry.lock", "poetry.toml"),
+        ("tool", "poetry"),
+        lock="poetry.lock",
+        needs_pyproject=True,
+        environments=asked_managers.poetry,
+    ),
+    Manager(
+        "pdm",
+        ("pdm.lock", _PDM_CHOICE),
+        ("tool", "pdm"),
+        lock="pdm.lock",
+        needs_pyproject=True,
+        environments=_pdm,
+    ),
+    Manager("hatch", ("hatch.toml",), hatch.TABLE, weak_backend="hatchling.build", environments=hatch.hatch),
+    Manager("pipenv", ("Pipfile", "Pipfile.lock"), lock="Pipfile.lock", environments=asked_managers.pipenv),
+    Manager("pixi", ("pixi.toml", "pixi.lock"), ("tool", "pixi"), lock="pixi.lock"),
+    PLAIN,
+    CONDA,
+)
 
 
-def used_managers(manifest: Manifest) -> list[Manager]:
+def used_managers(manifest: Manifest, *, by_backend: bool = True) -> list[Manager]:
     by_signs = [manager for manager in MANAGERS if manager.is_used(manifest)]
     # A member of a workspace is installed by the workspace's manager, whatever builds it.
-    shared = [manager for manager in MANAGERS if manifest.pyproject and manager.shared_home(manifest.folder)]
-    return by_signs or shared or [manager for manager in MANAGERS if manager.builds(manifest)]
+    shared = [UV] if manifest.pyproject and uv.workspace(manifest.folder) else []
+    building = [manager for manager in MANAGERS if by_backend and builds(manifest, manager.weak_backend)]
+    return by_signs or shared or building
 
 
 def nearest_managed(start: Path, root: Path) -> Manifest:
@@ -116,11 +104,39 @@ def nearest_managed(start: Path, root: Path) -> Manifest:
     return next(filter(used_managers, manifests), None) or read_manifest(root)
 
 
-def is_environment(folder: Path) -> bool:
-    return any(manager.is_environment(folder) for manager in MANAGERS)
+@dataclass(frozen=True)
+class Answer:
+    """An environment that a manager keeps, or the reason why it has none."""
+
+    manager: str
+    source: str
+    python: Path | None = None
+    problem: str | None = None
 
 
 async def kept_environments(manifest: Manifest, variables: Variables, root: Path) -> list[Answer]:
     """What the project's managers keep for it."""
-    used = used_managers(manifest)
-    return [answer for manager in used for answer in await manager.environments(manifest, variables, root)]
+    answers = []
+    for manager in used_managers(manifest):
+        source = f"{manager.name}'s environment"
+        try:
+            kept = await manager.environments(manifest, variables, root) if manager.environments else []
+        except Unanswered as reason:
+            # That a manager keeps nothing is no news in a project that only builds with it.
+            answers += [Answer(manager.name, source, problem=str(reason))] if manager.is_used(manifest) else []
+        else:
+            answers += [Answer(manager.name, f"{source} {name}".rstrip(), python) for name, python in kept]
+    return answers
+
+
+def environments_in(folder: Path) -> Environments:
+    """Those that pixi keeps in a folder."""
+    prefixes = files.folders(folder / ".pixi" / "envs")
+    ordered = sorted(prefixes, key=lambda prefix: prefix.name != "default")
+    return [(f"pixi's environment {prefix.name}", virtualenv.python(prefix)) for prefix in ordered]
+
+
+def why_not_active(variable: str, prefix: Path, variables: Variables) -> str | None:
+    """Why the environment that a variable names is not the project's."""
+    is_base = variables.get("CONDA_DEFAULT_ENV") == "base" or (prefix / "condabin").is_dir()
+    return "is conda's base environment, not the project's" if variable == "CONDA_PREFIX" and is_base else None

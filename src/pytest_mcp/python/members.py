@@ -7,23 +7,20 @@ tests of its own that cannot run.
 
 import os
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from configparser import Error, RawConfigParser
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from functools import cache
-from itertools import islice, takewhile
+from itertools import islice
 from pathlib import Path
-from typing import Any
 
 from pytest_mcp.api import targets
 from pytest_mcp.api.results import Member
 from pytest_mcp.api.targets import Target
 from pytest_mcp.config.model import Config
-from pytest_mcp.python import files, interpreter, nearby, project_root, virtualenv
-from pytest_mcp.python.files import Manifest, read_manifest, strings, table, toml
+from pytest_mcp.python import files, interpreter, nearby, project_root, uv, virtualenv
+from pytest_mcp.python.files import Manifest, read_manifest
 from pytest_mcp.python.interpreter import Candidate
-from pytest_mcp.python.managers import MANAGERS, is_environment, nearest_managed, used_managers
+from pytest_mcp.python.managers import MANAGERS, nearest_managed
 
 # How many are looked at.
 MAX_MEMBERS = 20
@@ -35,12 +32,12 @@ _MAX_PROJECTS = 200
 _PROJECT_FILES = ("pyproject.toml", "setup.py", "setup.cfg")
 # Projects in such folders are material of tests, or examples, unless somebody made an environment for them.
 _NOT_MEMBERS = frozenset({"tests", "test", "testing", "fixtures", "data", "testdata", "examples", "templates", "docs"})
-# pytest's own `python_files`, and the one of Django.
-_USUAL = ("test_*.py", "*_test.py", "tests.py")
-# pytest's own `norecursedirs`.
-_UNSEARCHED = ("*.egg", ".*", "_darcs", "build", "CVS", "dist", "node_modules", "venv", "{arch}")
-_SECTIONS = {"pytest.ini": "pytest", ".pytest.ini": "pytest", "tox.ini": "pytest", "setup.cfg": "tool:pytest"}
-_PATTERN = frozenset("*?[")
+# pytest's own `python_files`, and the one of Django. If a project sets others, every Python file may be a test.
+_TESTS = ("test_*.py", "*_test.py", "tests.py")
+_ANY_PYTHON = ("*.py",)
+_SETTINGS = ("pytest.toml", "pytest.ini", ".pytest.ini", "tox.ini", "setup.cfg", "pyproject.toml")
+# Some of pytest's own `norecursedirs`.
+_UNSEARCHED = frozenset({"build", "dist", "node_modules"})
 # A root with more folders counts as one with tests of its own.
 _MAX_OWN_FOLDERS = 2_000
 
@@ -112,9 +109,7 @@ def _environment(folder: Path, config: Config) -> Path:
     usable = [candidate.python for candidate in interpreter.visible(config, folder) if candidate.problem is None]
     if usable:
         return next(filter(_sees_pytest, usable), usable[0])
-    manifest = nearest_managed(folder, config.root)
-    shared = (manager.shared_home(folder) for manager in used_managers(manifest))
-    return next(filter(None, shared), manifest.folder)
+    return uv.workspace(folder) or nearest_managed(folder, config.root).folder
 
 
 def _sees_pytest(python: Path) -> bool:
@@ -124,10 +119,11 @@ def _sees_pytest(python: Path) -> bool:
 
 
 def _until(deadline: float, root: Path) -> Iterator[Path]:
-    for folder in nearby.below(root):
+    for folder in project_root.below(root, nearby.DEPTH):
         if time.monotonic() > deadline:
             return
-        yield folder
+        if not folder.is_symlink():
+            yield folder
 
 
 def _is_project(folder: Path) -> bool:
@@ -137,7 +133,7 @@ def _is_project(folder: Path) -> bool:
 def _members(projects: list[Path], root: Path) -> list[Path]:
     """One project below the root is no monorepo, unless a workspace declares it."""
     manifest = read_manifest(root)
-    declared = [folder for folder in projects if _is_declared(folder, manifest)]
+    declared = [folder for folder in projects if uv.has_member(manifest, folder.relative_to(root))]
     own = [folder for folder in projects if virtualenv.is_in(folder)]
     beside: list[Path] = []
     if not _is_package(manifest):
@@ -148,11 +144,6 @@ def _members(projects: list[Path], root: Path) -> list[Path]:
                 beside.append(folder)
     members = list(dict.fromkeys([*declared, *own, *beside]))
     return members if declared or len(members) > 1 else []
-
-
-def _is_declared(folder: Path, manifest: Manifest) -> bool:
-    inside = folder.relative_to(manifest.folder)
-    return any(manager.has_member(manifest, inside) for manager in MANAGERS)
 
 
 def _is_package(manifest: Manifest) -> bool:
@@ -188,77 +179,24 @@ def _why_none(folder: Path, config: Config, candidates: list[Candidate]) -> str:
 def _kept_elsewhere(folder: Path, config: Config) -> str | None:
     """The manager that would have to be asked for its environment."""
     manifest = nearest_managed(folder, config.root)
-    return next((each.name for each in MANAGERS if each.keeps_elsewhere and each.is_used(manifest)), None)
+    return next((each.name for each in MANAGERS if each.environments and each.is_used(manifest)), None)
 
 
 # Tests of the root's own
 
 
 def _may_have_tests(root: Path, members: Iterable[Path]) -> bool:
-    """Whether there may be tests in none of its members, as names and settings show. Only pytest itself would know."""
-    tables = [each for each in _tables(root) if each]
-    patterns = [*_USUAL, *(word for each in tables for word in _words(each.get("python_files")))]
-    # Of several files pytest reads one: none of them is trusted to leave tests out.
-    settings = tables[0] if len(tables) == 1 else {}
-    testpaths, unsearched = _words(settings.get("testpaths")), _words(settings.get("norecursedirs")) or _UNSEARCHED
-    for count, folder in enumerate(_folders(_places(root, testpaths), members, unsearched)):
-        if count >= _MAX_OWN_FOLDERS or any(_matches(name, patterns) for name in _names(folder)):
-            return True
-    return False
-
-
-def _places(root: Path, testpaths: Iterable[str]) -> list[Path]:
-    """A pattern stands for the folder it begins in: to match it could take forever. The root if there is none."""
-    plain = (takewhile(_PATTERN.isdisjoint, Path(name).parts) for name in testpaths)
-    return [place for parts in plain if files.holds((place := root.joinpath(*parts)).exists)] or [root]
-
-
-def _folders(places: Iterable[Path], members: Iterable[Path], unsearched: Collection[str]) -> Iterator[Path]:
-    """Without those that pytest does not search, and without the members. Links are followed, as pytest does."""
-    left, seen, left_out = list(places), set[Path](), {_real(member) for member in members}
+    """Whether there may be tests in none of its members, by the names of files. Only pytest itself would know."""
+    patterns = _ANY_PYTHON if any("python_files" in files.text(root / name) for name in _SETTINGS) else _TESTS
+    left, seen, left_out = [root], set[Path](), {Path(os.path.realpath(member)) for member in members}
     while left:
-        folder = _real(left.pop())
+        # Links are followed, as pytest does.
+        folder = Path(os.path.realpath(left.pop()))
         if folder in seen or not left_out.isdisjoint((folder, *folder.parents)):
             continue
         seen.add(folder)
-        yield folder
-        inner = [each for each in files.folders(folder) if not is_environment(each)]
-        left += [each for each in inner if not _matches(each.name, unsearched)]
-
-
-def _matches(name: str, patterns: Iterable[str]) -> bool:
-    return any(fnmatchcase(name, pattern) for pattern in patterns)
-
-
-def _real(folder: Path) -> Path:
-    """Never raises, unlike `resolve` in a loop of links."""
-    return Path(os.path.realpath(folder))
-
-
-def _names(folder: Path) -> list[str]:
-    """Of the files in it; of a file, its own name."""
-    try:
-        return [entry.name for entry in os.scandir(folder)]
-    except NotADirectoryError:
-        return [folder.name]
-    except OSError:
-        return []
-
-
-def _tables(root: Path) -> Iterator[Mapping[str, Any]]:
-    """The settings of pytest in each file that may have them."""
-    yield table(toml(root / "pytest.toml"), "pytest")
-    for name, section in _SECTIONS.items():
-        parser = RawConfigParser(strict=False)
-        try:
-            parser.read_string(files.text(root / name))
-        except Error:
-            continue
-        yield dict(parser[section]) if section in parser else {}
-    own = read_manifest(root).table("tool", "pytest")
-    yield table(own, "ini_options")
-    yield {name: value for name, value in own.items() if name != "ini_options"}
-
-
-def _words(value: object) -> list[str]:
-    return value.split() if isinstance(value, str) else strings(value)
+        if len(seen) > _MAX_OWN_FOLDERS or any(files.matching(folder, pattern) for pattern in patterns):
+            return True
+        inner = [each for each in files.folders(folder) if not each.name.startswith(".")]
+        left += [each for each in inner if each.name not in _UNSEARCHED and not virtualenv.is_environment(each)]
+    return False

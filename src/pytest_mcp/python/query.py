@@ -1,6 +1,6 @@
-"""Run a manager's program to ask it something: find it, limit its environment variables, time and output.
+"""Run a program to ask it something: find it outside the project, limit its environment variables, time and output.
 
-What is asked and what an answer means is decided in the manager's file.
+What is asked and what an answer means is decided in `asked_managers`, and for git in `changed/git_commands.py`.
 """
 
 import os
@@ -45,35 +45,34 @@ class Question:
     arguments: tuple[str, ...]
     # The working directory.
     folder: Path
+    # No program inside is started, since a repository must not decide what runs.
+    root: Path
     environment: Mapping[str, str]
     # Variables to set, or to remove: None.
     settings: Mapping[str, str | None] = field(default_factory=dict)
-    # The files that the answer depends on.
-    sources: tuple[Path, ...] = ()
-    # A folder in the home where this program may be, besides PATH.
-    programs: str = user_dirs.PROGRAMS
-    # No program inside is started, since a repository must not decide what runs. None: `folder`.
-    root: Path | None = None
 
-    @property
-    def untrusted(self) -> Path:
-        return self.root or self.folder
+    def trusted(self, *more: str) -> str:
+        """PATH and these folders, without relative ones and those of the project."""
+        entries = [*self.environment.get("PATH", "").split(os.pathsep), *more]
+        trusted = [each for each in entries if Path(each).is_absolute() and not _lies_in(Path(each), self.root)]
+        return os.pathsep.join(trusted)
 
 
 def find(question: Question) -> Path:
     """The program on PATH, or where it is usually installed for one user."""
-    home = user_dirs.home(question.environment)
-    usual = [str(home / name) for name in (user_dirs.PROGRAMS, question.programs)]
-    program = shutil.which(
-        question.program, path=os.pathsep.join(_trusted(_path(question) + usual, question.untrusted))
-    )
-    if program is None or _lies_in(Path(program), question.untrusted):
+    usual = str(user_dirs.home(question.environment) / user_dirs.PROGRAMS)
+    program = shutil.which(question.program, path=question.trusted(usual))
+    if program is None or _lies_in(Path(program), question.root):
         raise Unanswered(f"{question.program} is not on the PATH of the server")
     return Path(program)
 
 
 def launch(question: Question, program: Path) -> Launch:
-    return Launch((str(program), *question.arguments), question.folder, _environment(question))
+    given = question.environment
+    kept = {name: value for name, value in given.items() if not name.startswith(_WITHHELD_PREFIXES)}
+    wanted = {**kept, **_SETTINGS, **question.settings, "PATH": question.trusted() or os.defpath}
+    variables = {name: value for name, value in wanted.items() if value is not None}
+    return Launch((str(program), *question.arguments), question.folder, variables)
 
 
 async def ask(question: Question, program: Path) -> Exit:
@@ -102,22 +101,6 @@ def complaint(program: str, ended: Exit) -> Unanswered:
     # The last line of a traceback; a heading together with the line below it.
     line = lines[-1] if lines[0].startswith("Traceback") else " ".join(lines[: 2 if lines[0].endswith(":") else 1])
     return Unanswered(f"{program} said: {cut_middle(line, MAX_COMPLAINT, separator=' ')}")
-
-
-def _environment(question: Question) -> dict[str, str]:
-    kept = {name: each for name, each in question.environment.items() if not name.startswith(_WITHHELD_PREFIXES)}
-    path = os.pathsep.join(_trusted(_path(question), question.untrusted))
-    wanted = {**kept, **_SETTINGS, **question.settings, "PATH": path or os.defpath}
-    return {name: value for name, value in wanted.items() if value is not None}
-
-
-def _path(question: Question) -> list[str]:
-    return question.environment.get("PATH", "").split(os.pathsep)
-
-
-def _trusted(entries: list[str], folder: Path) -> list[str]:
-    """Absolute folders outside the project."""
-    return [entry for entry in entries if Path(entry).is_absolute() and not _lies_in(Path(entry), folder)]
 
 
 def _lies_in(path: Path, folder: Path) -> bool:

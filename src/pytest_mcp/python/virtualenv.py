@@ -11,13 +11,12 @@ from pytest_mcp.python import files
 FOLDERS = (".venv", "venv")
 SETTINGS = "pyvenv.cfg"
 _MAX_SETTINGS = 64 * 1024
-_EXECUTABLE = Path("Scripts", "python.exe") if os.name == "nt" else Path("bin", "python")
 # Some tools write `version`, others `version_info`.
 _VERSION = re.compile(r"(?m)^version(?:_info)? *= *(\d{1,9})\.(\d{1,9})(?:\.(\d{1,9}))?")
 
 
 def python(prefix: Path) -> Path:
-    return prefix / _EXECUTABLE
+    return prefix / "bin" / "python"
 
 
 def prefix_of(python: Path) -> Path:
@@ -26,7 +25,11 @@ def prefix_of(python: Path) -> Path:
 
 
 def is_environment(prefix: Path) -> bool:
-    return files.holds((prefix / SETTINGS).is_file)
+    return files.holds((prefix / SETTINGS).is_file) or is_condas(prefix)
+
+
+def is_condas(prefix: Path) -> bool:
+    return files.holds((prefix / "conda-meta").is_dir)
 
 
 def is_in(folder: Path) -> bool:
@@ -40,7 +43,8 @@ def starts(prefix: Path) -> bool:
 
 
 def packages(prefix: Path) -> list[Path]:
-    return [*files.matching(prefix, "lib/python*/site-packages"), prefix / "Lib" / "site-packages"]
+    """Debian's own Python has dist-packages."""
+    return files.matching(prefix, "lib/python*/*-packages")
 
 
 def has(prefix: Path, package: str) -> bool:

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from pytest_mcp.python.files import read_manifest
-from pytest_mcp.python.manager import Answer
-from pytest_mcp.python.managers import kept_environments
+from pytest_mcp.python.managers import Answer, kept_environments
 from scripts.environments import ENVIRONMENTS
 
 TOOLS = ("poetry", "pdm", "hatch", "pipenv", "virtualenv", "uv")

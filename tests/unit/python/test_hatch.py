@@ -10,8 +10,7 @@ import pytest
 
 from pytest_mcp.python import hatch
 from pytest_mcp.python.files import read_manifest
-from pytest_mcp.python.manager import Answer
-from pytest_mcp.python.managers import kept_environments
+from pytest_mcp.python.managers import Answer, kept_environments
 from scripts.environments import ENVIRONMENTS
 from tests.support.projects.managed import Home, tree
 
@@ -34,9 +33,6 @@ LAYOUTS = {
     "usual": Layout(PROJECT + "[tool.hatch.envs.default]\n"),
     "without a project table": Layout("[tool.hatch.envs.default]\nskip-install = true\n"),
     "a file of its own": Layout(PROJECT, '[envs.default]\npath = "here"\n'),
-    "its file goes before the project's": Layout(
-        PROJECT + '[tool.hatch.envs.default]\npath = "there"\n', '[envs.default]\npath = "here"\n'
-    ),
     "for tests": Layout(PROJECT + "[tool.hatch.envs.test]\n", names=("default", "test")),
     "a matrix": Layout(PROJECT + MATRIX.format(name="hatch-test"), names=("hatch-test.one", "hatch-test.two")),
     "a matrix of versions": Layout(
@@ -160,7 +156,7 @@ def test_the_environment_that_hatch_builds_with_is_none_for_tests(managed_home: 
     [
         "[tool.hatch]\nenvs = 3\n",
         "[tool.hatch.envs]\ndefault = 3\n",
-        "[tool.hatch.envs.test]\ntemplate = 3\npath = []\ntype = {}\n",
+        "[tool.hatch.envs.test]\ntemplate = 3\npath = []\n",
         '[tool.hatch.envs.test]\ntemplate = "other"\n[tool.hatch.envs.other]\ntemplate = "test"\n',
         "[project]\nname = 3\n[tool.hatch.envs.test]\n",
     ],
@@ -188,14 +184,14 @@ async def test_what_hatch_has_made_is_found_and_hatch_is_not_started_for_it(
     found = await kept_environments(read_manifest(project), {**home.environment, "PATH": ""}, project)
 
     (python,) = home.folder.glob(".local/share/hatch/env/virtual/the-thing/*/the-thing/bin/python")
-    assert found == [Answer("hatch", python, "hatch's environment default")]
+    assert found == [Answer("hatch", "hatch's environment default", python)]
     assert tree(home.folder, project) == before
 
 
 @pytest.mark.parametrize(
     "options",
-    [r'path = "\u0000"', r'type = "\u0000"', f'path = "{"x" * 5000}"', f'type = "{"x" * 5000}"'],
-    ids=["no path", "no type", "a long path", "a long type"],
+    [r'path = "\u0000"', f'path = "{"x" * 5000}"'],
+    ids=["no path", "a long path"],
 )
 async def test_what_no_file_system_could_hold_is_told(home: Home, project: Path, options: str) -> None:
     (project / "pyproject.toml").write_text(f"[tool.hatch.envs.default]\n{options}\n", encoding="utf-8")
@@ -221,4 +217,4 @@ async def test_a_project_without_an_environment_is_told(home: Home, project: Pat
 
     found = await kept_environments(read_manifest(project), home.environment, project)
 
-    assert found == [Answer("hatch", None, "hatch's environment", "hatch has made no environment for this project yet")]
+    assert [(answer.python, answer.problem is None) for answer in found] == [(None, False)]

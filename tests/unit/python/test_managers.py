@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from pytest_mcp.python.files import read_manifest
-from pytest_mcp.python.manager import Answer
-from pytest_mcp.python.managers import nearest_managed, used_managers
+from pytest_mcp.python.managers import Answer, nearest_managed, used_managers
 from tests.support.projects.managed import BASE_PYTHON, Home, ask, ask_in_vain, asked, tree
 
 SIGNS = {
@@ -83,7 +82,7 @@ async def test_the_python_that_pdm_has_chosen_is_found_without_pdm(
 
     found = await ask(project, home)
 
-    assert found == [Answer("pdm", python, "pdm's environment")]
+    assert found == [Answer("pdm", "pdm's environment", python)]
     assert python.is_relative_to(managed_home.folder)
     assert tree(managed_home.folder, project) == before
 
@@ -92,12 +91,7 @@ async def test_a_python_that_does_not_see_pdms_packages_is_told(managed_home: Ho
     (project / "__pypackages__").mkdir()
     managed_home.run("pdm", "use", "--first", BASE_PYTHON, cwd=project, PDM_USE_VENV="0")
 
-    (answer,) = await ask(project, managed_home)
-
-    assert answer.python is not None
-    assert answer.python.samefile(BASE_PYTHON)
-    assert answer.problem is not None
-    assert "__pypackages__" in answer.problem
+    assert "__pypackages__" in await ask_in_vain(project, managed_home)
 
 
 async def test_an_environment_beside_old_packages_of_pdms_is_taken(home: Home, project: Path) -> None:
@@ -105,10 +99,10 @@ async def test_an_environment_beside_old_packages_of_pdms_is_taken(home: Home, p
     (project / "__pypackages__").mkdir()
     (project / ".pdm-python").write_text(f"{python}\n", encoding="utf-8")
 
-    assert await ask(project, home) == [Answer("pdm", python, "pdm's environment")]
+    assert await ask(project, home) == [Answer("pdm", "pdm's environment", python)]
 
 
-@pytest.mark.parametrize("content", ["", " \n", "\x00", "/no/such/python", "/" + "x" * 5000, "\ud800"])
+@pytest.mark.parametrize("content", ["", " \n", "\x00", "/" + "x" * 5000])
 async def test_a_choice_of_pdms_that_leads_nowhere_is_told(home: Home, project: Path, content: str) -> None:
     (project / ".pdm-python").write_text(content, encoding="utf-8", errors="surrogatepass")
 

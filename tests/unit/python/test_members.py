@@ -19,19 +19,10 @@ def found(root: Path) -> list[str]:
     return [] if result is None else [member.folder for member in result.listed]
 
 
-WORKSPACES = {
-    "uv": "[project]\nname = 'x'\n[tool.uv.workspace]\nmembers = ['packages/*']\nexclude = ['packages/old']\n",
-    "hatch": "[project]\nname = 'x'\n[tool.hatch.envs.default]\n"
-    "workspace.members = [{path = 'packages/a'}, 'packages/b']\n",
-    "poetry": "[tool.poetry]\nname = 'x'\n[tool.poetry.dependencies]\na = {path = 'packages/a', develop = true}\n"
-    "[tool.poetry.group.dev.dependencies]\nb = {path = 'packages/b'}\nrequests = '^2'\n",
-}
-
-
-@pytest.mark.parametrize("manager", WORKSPACES)
-def test_a_workspace_declares_its_members(manager: str, tmp_path: Path) -> None:
+def test_a_workspace_declares_its_members(tmp_path: Path) -> None:
+    workspace = "[tool.uv.workspace]\nmembers = ['packages/*']\nexclude = ['packages/old']\n"
     projects = {f"{folder}/pyproject.toml": PACKAGE for folder in ("packages/a", "packages/b", "packages/old", "tool")}
-    lay(tmp_path, {"pyproject.toml": WORKSPACES[manager], **projects})
+    lay(tmp_path, {"pyproject.toml": PACKAGE + workspace, **projects})
 
     assert found(tmp_path) == ["packages/a", "packages/b"]
 
@@ -61,15 +52,8 @@ def test_projects_below_a_root_that_is_none_are_members(tmp_path: Path) -> None:
     assert found(tmp_path) == ["api", "jobs/worker"]
 
 
-def test_folders_with_environments_of_their_own_are_members_of_any_root(tmp_path: Path) -> None:
+def test_an_environment_makes_a_member_of_a_folder_of_any_root_whatever_it_is_called(tmp_path: Path) -> None:
     lay(tmp_path, {"pyproject.toml": PACKAGE})
-    for name in ("api", "web"):
-        environment(tmp_path / name / ".venv", "pytest")
-
-    assert found(tmp_path) == ["api", "web"]
-
-
-def test_an_environment_makes_a_member_of_a_folder_whatever_it_is_called(tmp_path: Path) -> None:
     for name in ("packages/core", "packages/data", "tests"):
         environment(tmp_path / name / ".venv", "pytest")
 
@@ -188,18 +172,7 @@ OWN_TESTS = {
     "one far below": {"tests/a/b/c/d/x_test.py": ""},
     "Django's": {"shop/tests.py": ""},
     "a name of the settings": {"checks/check_x.py": "", "pytest.ini": "[pytest]\npython_files = check_*.py\n"},
-    "a name of native settings": {"check_x.py": "", "pyproject.toml": "[tool.pytest]\npython_files = ['check_*.py']\n"},
-    "one that testpaths name": {"it/test_x.py": "", "tox.ini": "[pytest]\ntestpaths = it\n"},
-    "one that a pattern of testpaths names": {"old/it/test_x.py": "", "tox.ini": "[pytest]\ntestpaths = */it\n"},
-    "one beside testpaths that do not exist": {"test_x.py": "", "tox.ini": "[pytest]\ntestpaths = gone\n"},
     "one in a folder with settings only": {"old/pyproject.toml": "[tool.black]\n", "old/tests/test_x.py": ""},
-    "a folder of tests with settings only": {"tests/pyproject.toml": "[tool.ruff]\n", "tests/test_x.py": ""},
-    "one that the settings search": {"build/test_x.py": "", "pytest.ini": "[pytest]\nnorecursedirs = .*\n"},
-    "one that settings leave out which may not be those in use": {
-        "old/test_x.py": "",
-        "pytest.ini": "[pytest]\naddopts = -q\n",
-        "tox.ini": "[pytest]\ntestpaths = a\nnorecursedirs = old\n",
-    },
     "one of an example": {"examples/shop/pyproject.toml": PACKAGE, "examples/shop/test_x.py": ""},
     "one in a folder that is linked": {".elsewhere/third/test_x.py": "", "third": "-> .elsewhere/third"},
 }
@@ -208,14 +181,7 @@ NOT_OWN = {
     "that of a member": {"a/tests/test_a.py": "", "b/test_b.py": ""},
     "one in a hidden folder": {".trees/test_x.py": ""},
     "what a tool wrote": {"node_modules/x/x_test.py": "", "build/lib/test_x.py": ""},
-    "one that is not searched": {"old/test_x.py": "", "pytest.ini": "[pytest]\nnorecursedirs = .* old\n"},
-    "that of a member, by testpaths": {"a/tests/test_a.py": "", "tox.ini": "[pytest]\ntestpaths = */tests\n"},
     "that of a member, by a link": {"a/tests/test_a.py": "", "again": "-> a/tests", "all": "-> ."},
-    "one that testpaths of a pyproject leave out": {
-        "old/test_x.py": "",
-        "pyproject.toml": "[tool.pytest.ini_options]\ntestpaths = ['a']\n",
-    },
-    "one that testpaths leave out": {"old/test_x.py": "", "pytest.ini": "[pytest]\ntestpaths = a/tests b\n"},
 }
 
 
@@ -254,15 +220,6 @@ def test_targets_with_one_environment_stay_together_in_their_order(tmp_path: Pat
     )
 
     assert parts == [["packages/b", "packages/b/tests/test_x.py::test_a"], ["packages/c", "packages/a/tests"]]
-
-
-def test_the_operators_python_is_one_environment_for_all(tmp_path: Path) -> None:
-    lay(tmp_path, MEMBERS)
-    for name in "ab":
-        environment(tmp_path / f"packages/{name}/.venv", "pytest")
-    python = tmp_path / "packages/a/.venv/bin/python"
-
-    assert len(split(configured(tmp_path, python=python), "packages/a", "packages/b")) == 1
 
 
 def test_members_whose_own_environments_lack_pytest_share_that_of_the_root(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ def lead(root: Path, folder: Path, tried: list[Path]) -> str | None:
     return nearby.lead(root, folder, tried)
 
 
-@pytest.mark.parametrize("name", ["env", ".env", "virtualenv", "my env"])
+@pytest.mark.parametrize("name", ["env", "my env"])
 def test_an_environment_under_another_name_is_linked_to_and_then_found(tmp_path: Path, name: str) -> None:
     environment(tmp_path / name, "pytest")
     config = configure(Options(root=str(tmp_path)), {})
@@ -70,7 +70,7 @@ def test_environments_of_folders_below_are_reached_by_naming_a_path(tmp_path: Pa
     assert below == 'call with path="libs/x/c", which has an environment of its own'
 
 
-@pytest.mark.parametrize("place", [".hidden/a", "node_modules/a", "a/b/c/d", "_private"])
+@pytest.mark.parametrize("place", [".hidden/a", "node_modules/a", "a/b/c/d"])
 def test_below_is_looked_only_where_services_lie(tmp_path: Path, place: str) -> None:
     environment(tmp_path / place / ".venv", "pytest")
 

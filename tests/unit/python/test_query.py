@@ -23,7 +23,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def question(home: Home, folder: Path) -> Question:
-    return Question("oracle", ("a b", "--c"), folder, home.environment)
+    return Question("oracle", ("a b", "--c"), folder, folder, home.environment)
 
 
 async def ask(question: Question) -> str:
@@ -127,13 +127,11 @@ def test_neither_a_link_to_a_program_of_the_project_nor_a_home_that_is_the_proje
             query.find(each)
 
 
-@pytest.mark.parametrize("place", [".local/bin", ".local/share/oracle/bin"])
 def test_a_program_is_found_where_it_is_installed_for_one_user_but_the_path_goes_first(
-    home: Home, question: Question, place: str
+    home: Home, question: Question
 ) -> None:
-    own = home.program("oracle", "", home.folder / place)
-    bare = replace(question, environment={"HOME": str(home.folder)}, programs=".local/share/oracle/bin")
-    without_path = query.find(bare)
+    own = home.program("oracle", "", home.folder / ".local/bin")
+    without_path = query.find(replace(question, environment={"HOME": str(home.folder)}))
     program = home.program("oracle", "")
 
     assert (without_path, query.find(question)) == (own, program)

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from pytest_mcp.python.uv import Uv
+from pytest_mcp.python import uv
 from tests.support.projects.disk import lay
 
 
@@ -13,7 +13,7 @@ def test_a_workspace_is_that_of_the_nearest_project_if_it_is_counted_there(tmp_p
     lay(tmp_path, {"pyproject.toml": members, **{f"{name}/pyproject.toml": "" for name in counted + others}})
     (tmp_path / "libs/a/tests").mkdir()
 
-    found = {name: Uv().shared_home(tmp_path / name) for name in ["", "libs/a/tests", *counted, *others]}
+    found = {name: uv.workspace(tmp_path / name) for name in ["", "libs/a/tests", *counted, *others]}
 
     inside = [name for name, workspace in found.items() if workspace is not None]
     assert inside == ["", "libs/a/tests", *counted]
