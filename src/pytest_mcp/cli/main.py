@@ -18,7 +18,7 @@ from pytest_mcp import __version__
 from pytest_mcp.cli.loading import loading
 from pytest_mcp.config.endpoint import Endpoint
 from pytest_mcp.config.model import PREFIX, Config, ConfigError, NoProject, home
-from pytest_mcp.config.options import GONE, SETTINGS, LoadConfig, load
+from pytest_mcp.config.options import SETTINGS, LoadConfig, load
 from pytest_mcp.process import signals
 from pytest_mcp.server import fast_start
 from pytest_mcp.terminal.output import MISUSE, USAGE_ERROR, open_closed_streams, print_message
@@ -52,6 +52,8 @@ RUNS_TESTS = ("run", "discover", "investigate", "doctor")
 OPTIONAL_VALUES = ("--changed",)
 # Commands for which people type the flags of pytest.
 LIKE_PYTEST = (" run", " discover")
+# Has no effect any more, and entries of clients may still have it.
+GONE = "--history-map"
 _UNKNOWN = "unrecognized arguments: "
 
 
@@ -70,10 +72,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     environment = dict(os.environ)
     typed = sys.argv[1:] if arguments is None else arguments
-    known = [word for word in typed if word != GONE.flag]
+    known = [word for word in typed if word != GONE]
     options = _parser(known, environment).parse_args(known)
-    if len(known) < len(typed) or GONE.variable in environment:
-        print_message(f"{GONE.flag} ({GONE.variable}) is gone and has no effect; please remove it")
     load_config = partial(_load, options, environment)
     try:
         if options.command is None:

@@ -9,15 +9,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 DEFAULT_HOST = "127.0.0.1"
-DEFAULT_PORT = "8000"
-DEFAULT = f"{DEFAULT_HOST}:{DEFAULT_PORT}"
-MAX_PORT = 65_535
+DEFAULT = f"{DEFAULT_HOST}:8000"
 # A shorter token could be guessed. `openssl rand -hex 32` prints four times as many characters.
 SHORTEST_TOKEN = 16
 # A longer one means that the wrong file was named.
 MAX_TOKEN = 4096
-# The part of a file's mode that is for everybody but its owner and its group.
-FOR_OTHERS = 0o007
 
 LOOPBACK_NAMES = ("127.0.0.1", "localhost", "[::1]")
 # Not compiled here: on stdio none of them is used.
@@ -25,7 +21,6 @@ _LOOPBACK = r"127(\.\d{1,3}){3}|\[::1\]"
 _ADDRESS = r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)?(?::(\d{1,5}))?"
 # A name, optionally with a port.
 _HOST = r"(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::\d{1,5})?"
-_ORIGIN = r"https?://(.+)"
 # What may follow the word Bearer in an Authorization header (RFC 6750).
 _BEARER = r"[A-Za-z0-9._~+/-]+=*"
 
@@ -60,7 +55,7 @@ class Endpoint(NamedTuple):
 
     def admits_origin(self, origin: str) -> bool:
         """Whether this Origin header, sent by a browser, names this server."""
-        match = re.fullmatch(_ORIGIN, origin)
+        match = re.fullmatch(r"https?://(.+)", origin)
         return match is not None and self.admits_host(match[1])
 
 
@@ -81,9 +76,9 @@ def _address(text: str) -> tuple[str, int]:
     match = re.fullmatch(_ADDRESS, f":{text}" if text.isdecimal() else text)
     if match is None:
         raise ValueError(f"--http {text!r} is not an address; use HOST:PORT, for example {DEFAULT} or [::1]:8000.")
-    host, port = match[1] or DEFAULT_HOST, int(match[2] or DEFAULT_PORT)
-    if port > MAX_PORT:
-        raise ValueError(f"--http {text!r}: the port must be at most {MAX_PORT}.")
+    host, port = match[1] or DEFAULT_HOST, int(match[2] or 8000)
+    if port > 65_535:
+        raise ValueError(f"--http {text!r}: the port must be at most 65535.")
     return DEFAULT_HOST if host.lower() == "localhost" else host, port
 
 
@@ -114,7 +109,7 @@ def _token(given: str | None, file: str | None) -> Token | None:
 
 def _warnings(token_file: str | None) -> tuple[str, ...]:
     """Not for a file that its group can read: that may be the only way to give it to the server's user."""
-    if token_file is None or not Path(token_file).expanduser().stat().st_mode & FOR_OTHERS:
+    if token_file is None or not Path(token_file).expanduser().stat().st_mode & 0o007:
         return ()
     return (f"Every user of this machine can read or change the token; run `chmod 600 {token_file}`.",)
 

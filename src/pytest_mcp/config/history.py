@@ -15,8 +15,14 @@ def is_postgres(address: str) -> bool:
 
 
 def parse(given: str, *, from_variable: bool) -> str:
+    """An absolute path, or a URL of PostgreSQL; raises ValueError with a sentence for the operator."""
     if not is_postgres(given):
-        return _file(given)
+        if "://" in given:
+            raise ValueError("--history must be a file or a URL that begins with postgresql://.")
+        try:
+            return str(Path.cwd() / Path(given).expanduser())
+        except RuntimeError as error:
+            raise ValueError("--history names a home folder that does not exist.") from error
     if has_password(given) and not from_variable:
         raise ValueError(
             "--history has a password, and every process can read a command line; set PYTEST_MCP_HISTORY to this URL"
@@ -44,12 +50,3 @@ def display_name(address: str) -> str:
     except ValueError:
         return "the PostgreSQL database"
     return f"the PostgreSQL database {place}{parts.path.rstrip('/')}"
-
-
-def _file(given: str) -> str:
-    if "://" in given:
-        raise ValueError("--history must be a file or a URL that begins with postgresql://.")
-    try:
-        return str(Path.cwd() / Path(given).expanduser())
-    except RuntimeError as error:
-        raise ValueError("--history names a home folder that does not exist.") from error

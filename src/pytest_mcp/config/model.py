@@ -22,7 +22,6 @@ HISTORY_VARIABLE = f"{PREFIX}HISTORY"
 
 # Below the 300 seconds after which several clients stop waiting, so that a partial answer still arrives.
 DEFAULT_TIMEOUT = 240
-MAX_TIMEOUT = 3600
 TIMEOUT_CEILING = 86_400
 # The size limit of an answer in tokens, for calls without max_tokens.
 EXECUTE_TOKENS = 4_000
@@ -38,9 +37,7 @@ MAX_SHARDS = 10_000
 
 # How long the history keeps every run, and how many bytes it may take: about ten million results of tests.
 HISTORY_DAYS = 90
-MAX_HISTORY = 36_500
 HISTORY_BYTES = 1024**3
-LEAST_HISTORY_BYTES = 1024**2
 # "pmch": SQLite's application_id, by which a file is known to be a history.
 HISTORY_ID = 0x706D6368
 
@@ -59,6 +56,21 @@ LogLevel = Literal["debug", "info", "warning", "error"]
 # To which clients the page is offered; auto: to those that announce MCP Apps.
 AppChoice = Literal["auto", "always", "never"]
 
+# The smallest and the largest value of each setting that is a number.
+_BOUNDS = {
+    "timeout": (1, None),
+    "max_timeout": (1, TIMEOUT_CEILING),
+    "max_runs": (1, None),
+    "max_workers": (1, MAX_WORKERS),
+    "max_tokens": (LEAST_TOKENS, None),
+    "discover_max_tokens": (LEAST_TOKENS, None),
+    "most_tokens": (LEAST_TOKENS, MAX_TOKENS),
+    "max_reply_bytes": (LEAST_REPLY_BYTES, None),
+    "history_keep": (1, 36_500),
+    "history_max_bytes": (1024**2, None),
+}
+_CHOICES = {"errors": get_args(ErrorStyle), "app": get_args(AppChoice), "log_level": get_args(LogLevel)}
+
 
 class ConfigError(Exception):
     """A setting that cannot be used; the message is one sentence for the operator."""
@@ -75,7 +87,7 @@ class Options(NamedTuple):
     python: str | None = None
     # None: DEFAULT_TIMEOUT for a client, and max_timeout for `pytest-mcp run`.
     timeout: int | None = None
-    max_timeout: int = MAX_TIMEOUT
+    max_timeout: int = 3600
     max_runs: int = os.cpu_count() or 1
     max_workers: int = min(CORES, MAX_WORKERS)
     max_memory: str | None = None
@@ -157,13 +169,7 @@ class Config(NamedTuple):
 
     @property
     def bounds(self) -> Bounds:
-        return Bounds(
-            root=self.root,
-            max_timeout=self.max_timeout,
-            max_tokens=self.most_tokens,
-            execute_tokens=self.execute_tokens,
-            discover_tokens=self.discover_tokens,
-        )
+        return Bounds(self.root, self.max_timeout, self.most_tokens, self.execute_tokens, self.discover_tokens)
 
 
 def configure(given: Options, environment: Mapping[str, str]) -> Config:
@@ -172,12 +178,12 @@ def configure(given: Options, environment: Mapping[str, str]) -> Config:
     return Config(
         root=_usable_root(given.root),
         python=_python(given.python, environment.get("PATH")) if given.python else None,
-        default_timeout=min(given.timeout or DEFAULT_TIMEOUT, given.max_timeout),
+        default_timeout=_usual(given, "timeout", DEFAULT_TIMEOUT, "max_timeout"),
         max_timeout=given.max_timeout,
         max_runs=given.max_runs,
         max_workers=given.max_workers,
-        execute_tokens=_tokens("--max-tokens", given.max_tokens, EXECUTE_TOKENS, given.most_tokens),
-        discover_tokens=_tokens("--discover-max-tokens", given.discover_max_tokens, DISCOVER_TOKENS, given.most_tokens),
+        execute_tokens=_usual(given, "max_tokens", EXECUTE_TOKENS, "most_tokens"),
+        discover_tokens=_usual(given, "discover_max_tokens", DISCOVER_TOKENS, "most_tokens"),
         most_tokens=given.most_tokens,
         max_reply_bytes=given.max_reply_bytes,
         errors=given.errors,
@@ -193,27 +199,19 @@ def configure(given: Options, environment: Mapping[str, str]) -> Config:
 
 
 def _check_limits(given: Options) -> None:
-    _check_number("--max-timeout", given.max_timeout, 1, TIMEOUT_CEILING, " seconds")
-    _check_choice("--errors", given.errors, get_args(ErrorStyle))
-    _check_choice("--app", given.app, get_args(AppChoice))
-    _check_choice("--log-level", given.log_level, get_args(LogLevel))
-    _check_number("--max-runs", given.max_runs, 1)
-    _check_number("--max-workers", given.max_workers, 1, MAX_WORKERS)
-    _check_number("--most-tokens", given.most_tokens, LEAST_TOKENS, MAX_TOKENS)
-    _check_number("--max-reply-bytes", given.max_reply_bytes, LEAST_REPLY_BYTES)
-    _check_number("--timeout", 1 if given.timeout is None else given.timeout, 1, unit=" second")
-
-
-def _check_number(flag: str, value: int, least: int, most: int | None = None, unit: str = "") -> None:
-    if value < least or (most is not None and value > most):
-        bounds = f"at least {least}" if most is None else f"between {least} and {most}"
-        raise ConfigError(f"{flag} must be {bounds}{unit}.")
-
-
-def _check_choice(flag: str, value: str, choices: tuple[str, ...]) -> None:
+    for name, (least, most) in _BOUNDS.items():
+        value = getattr(given, name)
+        if value is not None and not least <= value <= (most or value):
+            bounds = f"at least {least}" if most is None else f"between {least} and {most}"
+            raise ConfigError(f"{_flag(name)} must be {bounds}.")
     # argparse does not check a default that comes from a variable.
-    if value not in choices:
-        raise ConfigError(f"{flag} must be one of {', '.join(choices)}.")
+    for name, choices in _CHOICES.items():
+        if getattr(given, name) not in choices:
+            raise ConfigError(f"{_flag(name)} must be one of {', '.join(choices)}.")
+
+
+def _flag(name: str) -> str:
+    return "--" + name.replace("_", "-")
 
 
 def parse_memory(given: str) -> int:
@@ -232,12 +230,13 @@ def shown_memory(size: int) -> str:
     return f"{size // _UNITS[unit]}{unit}"
 
 
-def _tokens(flag: str, given: int | None, default: int, most: int) -> int:
-    """Our default is lowered to `most`. A given value above `most` is refused."""
-    if given is None:
-        return min(default, most)
-    _check_number(flag, given, LEAST_TOKENS, most, ", the value of --most-tokens")
-    return given
+def _usual(given: Options, name: str, default: int, most_name: str) -> int:
+    """For calls that set no limit. Our default is lowered to the most; a given value above the most is refused."""
+    most: int = getattr(given, most_name)
+    value: int | None = getattr(given, name)
+    if value is not None and value > most:
+        raise ConfigError(f"{_flag(name)} must be at most {most}, the value of {_flag(most_name)}.")
+    return min(default, most) if value is None else value
 
 
 def _endpoint(given: Options, environment: Mapping[str, str]) -> Endpoint | None:
@@ -254,8 +253,6 @@ def _endpoint(given: Options, environment: Mapping[str, str]) -> Endpoint | None
 def _history(given: Options, environment: Mapping[str, str]) -> History | None:
     if not given.history:
         return None
-    _check_number("--history-keep", given.history_keep, 1, MAX_HISTORY, " days")
-    _check_number("--history-max-bytes", given.history_max_bytes, LEAST_HISTORY_BYTES)
     # Who records nothing does not load it.
     from pytest_mcp.config import history  # noqa: PLC0415
 

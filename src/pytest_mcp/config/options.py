@@ -78,45 +78,22 @@ def _switch(text: str) -> bool:
 
 _SECONDS = {"type": int, "metavar": "SECONDS"}
 _COUNT = {"type": int, "metavar": "N"}
+_FILE = {"metavar": "FILE"}
+_SWITCH = {"action": "store_true"}
 SETTINGS = (
     Setting("root", "the project's folder (default: the current folder)", {"metavar": "FOLDER"}),
-    Setting(
-        "python",
-        "the project's Python, a path or a name on PATH (default: found in the project's environment)",
-        {"metavar": "FILE"},
-    ),
+    Setting("python", "the project's Python, a path or a name on PATH (default: that of its environment)", _FILE),
     Setting(
         "timeout",
         f"time limit of calls that set none (default: {DEFAULT_TIMEOUT}, for `pytest-mcp run` that of --max-timeout)",
         _SECONDS,
     ),
     Setting("max_timeout", "longest time limit that a call may set (default: %(default)s)", _SECONDS),
-    Setting(
-        "max_runs",
-        "how many calls run at the same time; others wait in a queue (default: the number of cores)",
-        _COUNT,
-    ),
-    Setting(
-        "max_workers",
-        "most worker processes that one call may use, with pytest-xdist (default: the number of cores)",
-        _COUNT,
-    ),
-    Setting(
-        "max_memory",
-        "memory that each process of a run may use, in bytes or as 512M, 2G (default: no limit)",
-        {"metavar": "SIZE"},
-    ),
-    Setting(
-        "max_tokens",
-        "size limit of an execute_tests answer, in tokens, for calls that set none"
-        f" (default: {EXECUTE_TOKENS}, but at most --most-tokens)",
-        _COUNT,
-    ),
-    Setting(
-        "discover_max_tokens",
-        f"the same for discover_tests (default: {DISCOVER_TOKENS}, but at most --most-tokens)",
-        _COUNT,
-    ),
+    Setting("max_runs", "how many calls run at the same time (default: the number of cores)", _COUNT),
+    Setting("max_workers", "most pytest-xdist workers of one call (default: the number of cores)", _COUNT),
+    Setting("max_memory", "memory of each process of a run, as 512M or 2G (default: no limit)", {"metavar": "SIZE"}),
+    Setting("max_tokens", f"size limit of an execute_tests answer, in tokens (default: {EXECUTE_TOKENS})", _COUNT),
+    Setting("discover_max_tokens", f"the same for discover_tests (default: {DISCOVER_TOKENS})", _COUNT),
     Setting("most_tokens", "largest max_tokens that a call may set (default: %(default)s)", _COUNT),
     Setting("max_reply_bytes", "size limit of every answer, in bytes (default: %(default)s)", _COUNT, is_hidden=True),
     Setting(
@@ -130,7 +107,7 @@ SETTINGS = (
         "offer the page of a run to clients that announce MCP Apps, to every client or to none (default: %(default)s)",
         {"choices": get_args(AppChoice)},
     ),
-    Setting("no_spare", "do not start a process ahead of the next call", {"action": "store_true"}),
+    Setting("no_spare", "do not start a process ahead of the next call", _SWITCH),
     Setting(
         "log_level",
         "which messages are logged to stderr, as JSON lines (default: %(default)s; info logs every call)",
@@ -141,49 +118,21 @@ SETTINGS = (
         "serve HTTP instead of stdio (without a value: %(const)s)",
         {"nargs": "?", "const": endpoint.DEFAULT, "metavar": "HOST:PORT"},
     ),
-    Setting(
-        "token_file",
-        "file with the token that HTTP clients must send; or set the token itself in PYTEST_MCP_TOKEN",
-        {"metavar": "FILE"},
-    ),
-    Setting(
-        "allowed_hosts",
-        "host names that HTTP clients use for this server, separated by commas",
-        {"metavar": "NAMES"},
-    ),
-    Setting(
-        "metrics",
-        "show counts and durations of calls at /metrics, for Prometheus; HTTP only, needs the extra `metrics`",
-        {"action": "store_true"},
-    ),
-    Setting(
-        "traces",
-        "send traces to the collector that OTEL_EXPORTER_OTLP_ENDPOINT names; needs the extra `otel`",
-        {"action": "store_true"},
-    ),
-    Setting(
-        "history",
-        "record every run in this SQLite file or PostgreSQL database (default: nothing is recorded)",
-        {"metavar": "FILE|URL"},
-    ),
+    Setting("token_file", "file with the token of HTTP clients; or set PYTEST_MCP_TOKEN to the token", _FILE),
+    Setting("allowed_hosts", "host names of this server for HTTP clients, separated by commas", {"metavar": "NAMES"}),
+    Setting("metrics", "serve /metrics for Prometheus; HTTP only, needs the extra `metrics`", _SWITCH),
+    Setting("traces", "send traces to OTEL_EXPORTER_OTLP_ENDPOINT; needs the extra `otel`", _SWITCH),
+    Setting("history", "record every run in this SQLite file or PostgreSQL database", {"metavar": "FILE|URL"}),
     Setting(
         "history_keep",
         "how long every run is kept; of older ones only trends are (default: %(default)s)",
         {"type": int, "metavar": "DAYS"},
     ),
-    Setting(
-        "history_max_bytes",
-        "size limit of the history, in bytes; beyond it older runs are reduced to trends (default: %(default)s)",
-        _COUNT,
-    ),
+    Setting("history_max_bytes", "size limit of the history, in bytes (default: %(default)s)", _COUNT),
 )
-# Accepted without effect: the settings of clients may still have it.
-GONE = Setting("history_map", "", {})
 
 # Only for the HTTP server, which no command starts.
 _HTTP_SETTINGS = ("http", "token_file", "allowed_hosts", "metrics")
-# Passed on in its variable: it may contain a password.
-_BY_VARIABLE = ("history",)
 
 
 def load(options: argparse.Namespace, environment: Mapping[str, str]) -> Config:
@@ -193,36 +142,32 @@ def load(options: argparse.Namespace, environment: Mapping[str, str]) -> Config:
 
 def typed_flags(options: argparse.Namespace, environment: Mapping[str, str]) -> list[str]:
     """The settings from the command line; those from variables apply to the next command anyway."""
-    values = [(setting, getattr(options, setting.name)) for setting in SETTINGS if setting.name not in _HTTP_SETTINGS]
-    return [
-        flag
-        for setting, value in values
-        if str(value) != str(environment.get(setting.variable, setting.default))
-        for flag in setting.as_flags(value)
-    ]
+    return _flags(options, lambda setting, value: str(value) != str(environment.get(setting.variable, setting.default)))
 
 
 def server_flags(options: argparse.Namespace, config: Config) -> list[str]:
     """The same settings for a server on stdio. It may be started in another folder, so paths are absolute."""
-    hidden = dict.fromkeys((*_HTTP_SETTINGS, *_BY_VARIABLE))
-    values = vars(options) | {"root": config.root, "python": config.python} | hidden
-    return [flag for setting in SETTINGS for flag in setting.as_flags(values[setting.name])]
+    return _flags(options, lambda *_: True, root=config.root, python=config.python, history=None)
 
 
 def changed_flags(options: argparse.Namespace, config: Config | None) -> list[str]:
     """The settings that differ from their default, without root, for a server that an MCP client starts."""
-    values = vars(options) | ({"python": config.python, "history": _without_password(config)} if config else {})
+    known = {"history": None} if config is None else {"python": config.python, "history": _public_address(config)}
+    return _flags(options, lambda setting, value: value != setting.default, root=None, **known)
+
+
+def _flags(options: argparse.Namespace, is_wanted: Callable[[Setting, Any], bool], **instead: Any) -> list[str]:
+    values = vars(options) | instead
     return [
         flag
         for setting in SETTINGS
-        if setting.name not in ("root", *_HTTP_SETTINGS, *(() if config else _BY_VARIABLE))
-        and values[setting.name] != setting.default
-        for flag in setting.as_flags(values[setting.name])
+        if setting.name not in _HTTP_SETTINGS and is_wanted(setting, value := values[setting.name])
+        for flag in setting.as_flags(value)
     ]
 
 
-def _without_password(config: Config) -> str | None:
-    """The address of the history, if a file that others may read can contain it."""
+def _public_address(config: Config) -> str | None:
+    """The address of the history, unless it has a password: others may read the file that would contain it."""
     if config.history is None:
         return None
     # Who records nothing does not load it.

@@ -1,6 +1,5 @@
 """What a person types, and what comes back: text and exit codes of the real command."""
 
-import argparse
 import json
 import subprocess
 import sys
@@ -8,18 +7,14 @@ from pathlib import Path
 
 import anyio
 import pytest
-from mcp import Client
-from mcp.client.stdio import stdio_client
 
 from pytest_mcp import __version__
 from pytest_mcp.cli import commands
 from pytest_mcp.cli.main import COMMANDS
-from pytest_mcp.config.options import Setting
 from pytest_mcp.history.store import open_store
 from tests.support import workbench
 from tests.support.commands import preloaded
 from tests.support.projects.checkouts import new_checkout
-from tests.support.protocol import servers
 from tests.support.workbench import Workbench
 
 
@@ -113,45 +108,6 @@ def test_a_call_is_made_on_stdio_whatever_is_served_otherwise(project: Workbench
     assert json.loads(done.stdout)["count"] == 1
 
 
-@pytest.mark.parametrize("name", ["TIMEOUT", "MAX_TIMEOUT", "MAX_RUNS", "MAX_TOKENS", "MAX_REPLY_BYTES"])
-def test_a_variable_that_is_no_number_is_refused_as_if_it_had_been_typed(project: Workbench, name: str) -> None:
-    flag = "--" + name.lower().replace("_", "-")
-
-    set_ = typed(cwd=project.root, **{f"PYTEST_MCP_{name}": "many"})
-    said = typed(f"{flag}=many", cwd=project.root)
-
-    assert (set_.returncode, set_.stderr) == (2, said.stderr)
-    assert f"argument {flag}: invalid int value: 'many'" in said.stderr
-
-
-SWITCH = Setting("no_spare", "", {"action": "store_true"})
-
-
-def switched(*typed: str, **environment: str) -> bool:
-    parser = argparse.ArgumentParser()
-    SWITCH.add_to(parser, environment)
-    value = parser.parse_args(typed).no_spare
-    assert isinstance(value, bool)
-    return value
-
-
-def test_a_switch_is_off_until_it_is_typed_or_set() -> None:
-    assert not switched()
-    assert switched("--no-spare")
-    assert switched(PYTEST_MCP_NO_SPARE="1")
-    assert switched(PYTEST_MCP_NO_SPARE="True")
-    assert not switched(PYTEST_MCP_NO_SPARE="0")
-    assert switched("--no-spare", PYTEST_MCP_NO_SPARE="0")
-
-
-def test_a_switch_that_is_set_to_neither_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as refusal:
-        switched(PYTEST_MCP_NO_SPARE="perhaps")
-
-    assert refusal.value.code == 2
-    assert "argument --no-spare: " in capsys.readouterr().err
-
-
 def test_version_and_help_speak_without_a_project() -> None:
     version = typed("--version", cwd=Path("/"))
     usage = typed("--help", cwd=Path("/"))
@@ -169,41 +125,10 @@ def test_help_begins_with_the_commands_in_one_line_each() -> None:
     assert max(map(len, lines)) <= 79
 
 
-GONE = "pytest-mcp: --history-map (PYTEST_MCP_HISTORY_MAP) is gone and has no effect; please remove it\n"
-WAYS_TO_SAY_IT = {
-    "before the command": (["--history-map"], [], {}),
-    "behind the command": ([], ["--history-map"], {}),
-    "twice and in the variable": (["--history-map"], ["--history-map"], {"PYTEST_MCP_HISTORY_MAP": "1"}),
-    "in the variable, whatever it says": ([], [], {"PYTEST_MCP_HISTORY_MAP": "perhaps"}),
-}
+def test_an_entry_of_a_client_may_still_have_a_flag_that_is_gone(project: Workbench) -> None:
+    done = typed(f"--python={project.python}", "--history-map", "call", "discover_tests", cwd=project.root)
 
-
-@pytest.mark.parametrize(("before", "behind", "environment"), WAYS_TO_SAY_IT.values(), ids=WAYS_TO_SAY_IT)
-def test_a_command_with_an_option_that_is_gone_says_so_once_and_does_the_same(
-    project: Workbench, before: list[str], behind: list[str], environment: dict[str, str]
-) -> None:
-    call = ["call", *behind, "execute_tests", '{"path": "tests"}']
-
-    done = typed(f"--python={project.python}", *before, *call, cwd=project.root, **environment)
-
-    assert (done.returncode, done.stderr) == (0, GONE)
-    assert json.loads(done.stdout)["verdict"] == "passed"
-
-
-@pytest.mark.parametrize(("flags", "environment"), [(["--history-map"], {}), ([], {"PYTEST_MCP_HISTORY_MAP": "1"})])
-async def test_a_server_with_an_option_that_is_gone_says_so_once_and_answers(
-    project: Workbench, flags: list[str], environment: dict[str, str], tmp_path: Path
-) -> None:
-    server = servers.parameters(project.root, project.python, *flags, environment=environment)
-    log = tmp_path / "log"
-
-    with log.open("w", encoding="utf-8") as stderr:
-        async with Client(stdio_client(server, errlog=stderr)) as client:
-            answer = await client.call_tool("execute_tests", {})
-
-    assert answer.structured_content is not None
-    assert answer.structured_content["verdict"] == "passed"
-    assert log.read_text(encoding="utf-8") == GONE
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_every_command_has_its_module_and_every_module_its_command() -> None:

@@ -15,6 +15,7 @@ from pytest_mcp.config.model import (
     ConfigError,
     Options,
     configure,
+    shown_memory,
 )
 
 
@@ -46,11 +47,13 @@ def test_the_root_is_the_folder_that_was_named_with_every_link_followed(
         {"python": "~no-such-user-anywhere/bin/python"},
         {"http": "0.0.0.0"},
         *({"timeout": seconds} for seconds in (0, -1)),
+        {"timeout": 61, "max_timeout": 60},
         *({"max_timeout": seconds} for seconds in (0, TIMEOUT_CEILING + 1)),
         {"max_runs": 0},
         *({"max_workers": workers} for workers in (0, -1, 65)),
         *({"most_tokens": tokens} for tokens in (LEAST_TOKENS - 1, MAX_TOKENS + 1)),
         {"max_tokens": LEAST_TOKENS - 1},
+        *({name: 6000, "most_tokens": 5000} for name in ("max_tokens", "discover_max_tokens")),
         {"max_reply_bytes": 1},
         {"errors": "none"},
     ],
@@ -78,18 +81,10 @@ def test_requests_are_bound_by_what_the_operator_decided(tmp_path: Path) -> None
 
 
 def test_a_usual_limit_that_was_not_set_never_exceeds_the_largest_one() -> None:
-    config = configured(timeout=240, max_timeout=60, most_tokens=5000)
+    config = configured(max_timeout=60, most_tokens=5000)
 
     assert (config.default_timeout, config.max_timeout) == (60, 60)
     assert (config.execute_tokens, config.discover_tokens) == (EXECUTE_TOKENS, 5000)
-
-
-@pytest.mark.parametrize("setting", ["max_tokens", "discover_max_tokens"])
-def test_sizes_of_answers_that_contradict_each_other_are_refused_with_both_flags(setting: str) -> None:
-    flag = "--" + setting.replace("_", "-")
-
-    with pytest.raises(ConfigError, match=f"^{flag} must be between 500 and 5000, the value of --most-tokens.$"):
-        configured(**{setting: 6000, "most_tokens": 5000})
 
 
 def test_a_token_is_nowhere_but_in_its_place() -> None:
@@ -110,6 +105,24 @@ def test_nothing_is_served_on_http_unless_it_is_asked_for() -> None:
     assert configured({"PYTEST_MCP_TOKEN": "short"}).endpoint is None
 
 
-def test_a_child_is_started_ahead_unless_the_operator_does_without() -> None:
-    assert configured().spare
-    assert not configured(no_spare=True).spare
+@pytest.mark.parametrize(
+    ("written", "size", "shown"),
+    [
+        ("67108864", 64 * 1024**2, "64M"),
+        ("65537K", 65537 * 1024, "65537K"),
+        ("512m", 512 * 1024**2, "512M"),
+        ("100000001", 100_000_001, "100000001"),
+    ],
+)
+def test_a_size_is_bytes_or_a_larger_unit_and_is_shown_without_a_fraction(written: str, size: int, shown: str) -> None:
+    assert configured(max_memory=written).max_memory == size
+    assert shown_memory(size) == shown
+
+
+@pytest.mark.parametrize(
+    "written",
+    ["0", "63M", "1048577G", "9" * 15 + "G", "-1", "512MB", "512 M", "1.5G", "0x10000000", "G", "\uff16\uff14M"],
+)
+def test_what_is_no_size_or_too_small_for_pytest_is_refused(written: str) -> None:
+    with pytest.raises(ConfigError, match=r"^--max-memory must be a number of bytes, .* from 64M to 1048576G.$"):
+        configured(max_memory=written)
