@@ -44,7 +44,7 @@ PURE += ["environment.terminal", "history.terminal", "investigation.terminal"]
 PURE += ["cli.setup.clients"]
 PURE += ["cli.setup.json_text", "cli.setup.toml_text"]
 # What runs before a client has its first answer.
-EARLY = ["__main__", "cli.main", "cli.loading", "terminal.output", "config", "process.signals", "server.fast_start"]
+EARLY = ["__main__", "cli.main", "terminal.output", "config", "process.signals", "server.fast_start"]
 SUPERVISOR = ["supervisor", "supervisor_input", "supervisor_protocol", "process_tree", "signals", "removal"]
 
 

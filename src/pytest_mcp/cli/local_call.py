@@ -21,7 +21,7 @@ from pytest_mcp.api import requests
 from pytest_mcp.api.errors import CallError, InternalError
 from pytest_mcp.api.results import Shape
 from pytest_mcp.cli import exit_codes, render_run, tool_flags, typed_advice
-from pytest_mcp.cli.progress_bar import ProgressBar, RunLog
+from pytest_mcp.cli.progress_bar import ProgressBar
 from pytest_mcp.cli.tool_flags import Arguments
 from pytest_mcp.cli.typed_advice import Typist
 from pytest_mcp.config.model import MAX_REPLY_BYTES, Config
@@ -33,7 +33,8 @@ from pytest_mcp.process.spare import Spare
 from pytest_mcp.process.start import Waiting
 from pytest_mcp.process.supervisor_protocol import INTERRUPTION_SECONDS
 from pytest_mcp.python import interpreter
-from pytest_mcp.report import no_result, serialize
+from pytest_mcp.report import no_result, serialize, shard_reports
+from pytest_mcp.report.report import report_without_run
 from pytest_mcp.run.run import Project
 from pytest_mcp.terminal import capabilities
 from pytest_mcp.terminal.capabilities import Screen
@@ -67,7 +68,10 @@ class CallOutcome:
 
 
 class ToolCommand:
-    """A command that calls one tool. `known` is what the tool returned, `answer` what a client would get of it."""
+    """A command that calls one tool.
+
+    `known` is what the tool returned, or the report of a call that was refused; `answer` is what a client would get.
+    """
 
     # Whether it runs the tests once: failures are printed as they happen, and fixtures are torn down after Ctrl-C.
     runs_tests = False
@@ -91,16 +95,9 @@ class ToolCommand:
     def exit_code(self, known: Any, answer: Any) -> int:
         raise NotImplementedError
 
-    def known_of(self, problem: CallError) -> Any:
-        """What is known of a call that was refused."""
-        return problem
-
     def print_problem(self, _known: Any, _request: Any, _screen: Screen, text: str) -> None:
         """Of a call without a result. The request is None if it was refused, `text` is that of the error."""
         show_on_stderr(text)
-
-    def as_json(self, _known: Any, outcome: CallOutcome) -> str:
-        return serialize.line(outcome.as_sent())
 
     def write_files(self, _known: Any) -> int | None:
         """After everything was printed. An exit code replaces that of the answer."""
@@ -127,7 +124,7 @@ def reply(options: argparse.Namespace, arguments: Arguments, config: Config, chi
         return serialize.of_error(error, config.max_reply_bytes), True
     command = ToolCommand(tool, options, config, child)
     with asyncio.Runner() as runner:
-        outcome = _outcome(command, arguments, ProgressBar(capabilities.screen({}), None), runner)
+        outcome = _outcome(command, arguments, ProgressBar(capabilities.screen({}), has_log=False), runner)
         runner.run(engine.finish_recording(config, is_awaited=True))
     return outcome.as_sent(config.max_reply_bytes), outcome.problem is not None
 
@@ -139,27 +136,22 @@ def _run(command: ToolCommand, runner: asyncio.Runner) -> int:
     if not options.json:
         arguments = command.for_people(arguments, screen)
         command.config = config._replace(max_reply_bytes=sys.maxsize)
-    outcome = _outcome(command, arguments, _bar(command, screen), runner)
+    # A program that reads the answer as JSON may read both outputs as one.
+    has_log = command.runs_tests and (screen.can_redraw or (screen.can_log and not options.json))
+    outcome = _outcome(command, arguments, ProgressBar(screen, has_log=has_log), runner)
     problem, known = outcome.problem, outcome.known
     if problem is not None and known is None:
-        known = command.known_of(problem)
-    if options.json:
-        show(command.as_json(known, outcome))
+        known = report_without_run(problem, part=config.shard)
+    if options.json and config.shard is not None:
+        show(shard_reports.to_json(known))
+    elif options.json:
+        show(serialize.line(outcome.as_sent()))
     elif problem is not None:
         command.print_problem(known, outcome.request, screen, _for_people(problem, command, screen))
     else:
         command.print_answer(known, outcome.answer, screen)
     code = exit_codes.of_error(problem) if problem is not None else command.exit_code(known, outcome.answer)
     return command.write_files(known) or code
-
-
-def _bar(command: ToolCommand, screen: Screen) -> ProgressBar:
-    if not command.runs_tests:
-        return ProgressBar(screen, None)
-    # A program that reads the answer as JSON may read both outputs as one.
-    has_log = screen.can_redraw or (screen.can_log and not command.options.json)
-    is_quiet = command.options.quieter > command.options.louder
-    return ProgressBar(screen, RunLog(screen.err, lists_files=not is_quiet) if has_log else None)
 
 
 def _for_people(error: CallError, command: ToolCommand, screen: Screen) -> str:
@@ -169,15 +161,11 @@ def _for_people(error: CallError, command: ToolCommand, screen: Screen) -> str:
 
     def with_folders(folders: Sequence[str]) -> str:
         paths = [tool_flags.typed_path(folder, root) for folder in folders[:MAX_FOLDERS]]
-        line = tool_flags.command(options.command, {"node_ids": paths}, command.settings)
-        hidden = len(folders) - len(paths)
-        return f"{line} (and {hidden} more folders)" if hidden else line
+        return tool_flags.command(options.command, {"node_ids": paths}, command.settings)
 
     def with_python(python: str) -> list[str]:
-        # A list is typed without a flag.
-        given = typed | ({"node_id": [typed["node_id"]]} if "node_id" in typed else {})
         words = ["pytest-mcp", *command.settings, options.command, "--python", python]
-        return [*words, *tool_flags.as_typed(given)]
+        return [*words, *tool_flags.as_typed(typed)]
 
     typist = Typist(root, with_python, with_folders if options.command in TAKE_FOLDERS else None)
     return "\n".join(render_run.error_lines(error, screen.err, typed_advice.message(error, typist)))

@@ -14,14 +14,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_mcp.api.errors import CallError
 from pytest_mcp.api.requests import ExecuteTests
 from pytest_mcp.cli import render_run, tool_flags
 from pytest_mcp.cli.tool_flags import Arguments
 from pytest_mcp.config.model import MAX_REPLY_BYTES, Config, ConfigError
 from pytest_mcp.python import git_files
 from pytest_mcp.report import budget
-from pytest_mcp.report.report import Report, report_without_run
+from pytest_mcp.report.report import Report
 from pytest_mcp.terminal.colours import Painter
 from pytest_mcp.terminal.output import UNWRITTEN, print_message
 from pytest_mcp.text import in_line
@@ -109,9 +108,9 @@ def run_page(report: Report, origin: "PageOrigin", config: Config, created: str)
     return _page(content, origin, created)
 
 
-def investigation_page(known: "Findings | CallError", origin: "PageOrigin", created: str) -> str:
-    if isinstance(known, CallError):
-        return report_page(report_without_run(known), origin, created)
+def investigation_page(known: "Findings | Report", origin: "PageOrigin", created: str) -> str:
+    if isinstance(known, Report):
+        return report_page(known, origin, created)
     from pytest_mcp.investigation import answer, page, terminal  # noqa: PLC0415
     from pytest_mcp.page import frame  # noqa: PLC0415
 

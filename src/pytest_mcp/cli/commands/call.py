@@ -9,7 +9,6 @@ import json
 from contextlib import nullcontext
 
 from pytest_mcp.cli import child_ahead
-from pytest_mcp.cli.loading import loading
 from pytest_mcp.config.options import LoadConfig
 from pytest_mcp.terminal.output import MISUSE, print_message, show
 
@@ -35,8 +34,8 @@ def main(options: argparse.Namespace, load_config: LoadConfig) -> int:
         print_message(f"the arguments must be a JSON object, e.g. {_EXAMPLE}")
         return MISUSE
     with child_ahead.started(config, arguments) if options.tool in _COLLECTING else nullcontext() as child:
-        with loading():
-            from pytest_mcp.cli import local_call  # noqa: PLC0415 - takes as long to load as pytest
+        from pytest_mcp.cli import local_call  # noqa: PLC0415 - takes as long to load as pytest
+
         reply, failed = local_call.reply(options, arguments, config, child)
     show(json.dumps(reply, ensure_ascii=False, indent=2))
     return 1 if failed else 0

@@ -43,8 +43,5 @@ class InvestigateCommand(ToolCommand):
     def write_files(self, known: Any) -> int | None:
         if self.page is None:
             return None
-        typed = tool_flags.arguments(self.options)
-        # A list is typed without a flag.
-        given = typed | {"node_id": [typed["node_id"]]}
-        origin = page_file.origin("investigate", given, self.settings, self.config.root)
+        origin = page_file.origin("investigate", tool_flags.arguments(self.options), self.settings, self.config.root)
         return self.page.write(partial(page_file.investigation_page, known, origin))

@@ -8,7 +8,6 @@ import argparse
 import re
 
 from pytest_mcp.cli import child_ahead, pytest_flags, tool_flags
-from pytest_mcp.cli.loading import loading
 from pytest_mcp.config.model import MAX_SHARDS, Shard
 from pytest_mcp.config.options import LoadConfig
 from pytest_mcp.server import fast_start
@@ -34,8 +33,8 @@ def main(options: argparse.Namespace, load_config: LoadConfig) -> int:
     config = load_config()
     arguments = tool_flags.from_root(tool_flags.arguments(options), config.root)
     with child_ahead.started(config, arguments) as child:
-        with loading():
-            from pytest_mcp.cli import run_call  # noqa: PLC0415 - takes as long to load as pytest
+        from pytest_mcp.cli import run_call  # noqa: PLC0415 - takes as long to load as pytest
+
         return run_call.main(options, config, child)
 
 
