@@ -19,7 +19,7 @@ from pathlib import Path
 
 from pytest_mcp.history import durations, failing, flaky, one_test
 from pytest_mcp.history.remarks import remarks
-from pytest_mcp.history.runs import Scope
+from pytest_mcp.history.runs import Runs, read_runs
 from pytest_mcp.history.sqlite import SqliteStore
 from pytest_mcp.history.store import open_store
 
@@ -63,20 +63,20 @@ def main() -> None:
 
 def measured(path: Path) -> dict[str, float]:
     """The median time of each question."""
-    with_store: dict[str, Callable[[Scope], object]] = {
+    with_store: dict[str, Callable[[Runs], object]] = {
         "flaky": flaky.flaky_tests,
         "slow": durations.slow_tests,
         "failing": failing.failing_tests,
-        "test": lambda scope: one_test.one_test(scope, name_of(0)),
-        "notices of five failures": lambda scope: remarks(scope, [[name_of(test)] for test in range(0, 250, 50)]),
+        "test": lambda runs: one_test.one_test(runs, name_of(0)),
+        "notices of five failures": lambda runs: remarks(runs, [[name_of(test)] for test in range(0, 250, 50)]),
     }
     return {name: best(partial(asked, path, ask), ROUNDS) for name, ask in with_store.items()}
 
 
-def asked(path: Path, ask: Callable[[Scope], object]) -> object:
+def asked(path: Path, ask: Callable[[Runs], object]) -> object:
     store = open_store(str(path))
     try:
-        return ask(Scope(store, PROJECT))
+        return ask(read_runs(store, PROJECT))
     finally:
         store.close()
 

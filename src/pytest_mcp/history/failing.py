@@ -5,13 +5,11 @@ longer has was renamed or removed; it is only counted.
 """
 
 from collections import defaultdict
-from collections.abc import Mapping
 from typing import NamedTuple
 
 from pytest_mcp.api.results import OmittedTests
-from pytest_mcp.history import runs as past
 from pytest_mcp.history.answer import FailingTests, HistoryResult
-from pytest_mcp.history.runs import EVERYTHING, OMITTED, WHOLE_SHARE, PastRun, Runs, Scope
+from pytest_mcp.history.runs import EVERYTHING, OMITTED, WHOLE_SHARE, Runs, find_runs
 
 # The most failing tests that are looked into, those that failed last first.
 MAX_TESTS = 300
@@ -35,25 +33,22 @@ class _Streak(NamedTuple):
     runs: int
     passed: int | None
     cause: str | None
-    # How many failures before it passed the last time.
-    earlier: int
 
 
-def failing_tests(scope: Scope, place: str = "") -> HistoryResult:
-    runs = past.recent(scope)
-    below = past.ids_below(scope, place)
+def failing_tests(runs: Runs, place: str = "") -> HistoryResult:
+    below = runs.ids_below(place)
     last = [
         (test, failure, passed)
-        for test, failure, passed in scope.store.execute(_LAST, (runs.first_id,))
+        for test, failure, passed in runs.store.execute(_LAST, (runs.first_id,))
         if failure in runs.by_id and (passed is None or passed < failure) and (below is None or test in below)
     ]
     newest_whole = _newest_whole(runs)
-    now = [(test, passed) for test, failure, passed in last if failure >= newest_whole]
+    now = {test: passed for test, failure, passed in last if failure >= newest_whole}
     gone, more = len(last) - len(now), len(now) - MAX_TESTS
     return runs.answer(
         "" if now else "Nothing fails: each test passed in the last run that had it.",
         f"{gone} failed test(s) are left out: a later run of the whole suite no longer has them." if gone else "",
-        failing=_groups(scope, now[:MAX_TESTS]),
+        failing=_groups(runs, dict([*now.items()][:MAX_TESTS])),
         omitted=OmittedTests(tests=more, hint=OMITTED) if more > 0 else None,
     )
 
@@ -66,36 +61,31 @@ def _newest_whole(runs: Runs) -> int:
     return max((run.id for run in whole), default=0)
 
 
-def _groups(scope: Scope, failing: list[tuple[int, int | None]]) -> list[FailingTests]:
+def _groups(runs: Runs, failing: dict[int, int | None]) -> list[FailingTests]:
     """Tests that fail since the same run with the same cause are one. The newest first, the largest of those."""
-    streaks = {test: _streak(scope, test, passed) for test, passed in failing}
-    groups: dict[tuple[object, ...], list[int]] = defaultdict(list)
-    for test, streak in streaks.items():
-        groups[*streak[:-1], streak.earlier > 0].append(test)
-    runs = past.find_runs(scope.store, [run for each in streaks.values() for run in (each.first, each.passed) if run])
-    names = past.find_names(scope.store, [test for tests in groups.values() for test in tests[:SHOWN_TESTS]])
-    ordered = sorted(groups.values(), key=lambda tests: (-streaks[tests[0]].first, -len(tests)))
-    return [_described(tests, streaks[tests[0]], names, runs) for tests in ordered]
-
-
-def _described(
-    tests: list[int], streak: _Streak, names: Mapping[int, str], runs: Mapping[int, PastRun]
-) -> FailingTests:
-    since, passed = runs.get(streak.first), runs.get(streak.passed or 0)
-    is_same_code = since is not None and passed is not None and since.state is not None and since.state == passed.state
-    return FailingTests(
-        count=len(tests),
-        node_ids=[names[test] for test in tests[:SHOWN_TESTS]],
-        since=since and since.moment,
-        commit=since and since.code,
-        runs=streak.runs,
-        passed_at=passed and (passed.code or passed.moment),
-        failed_before=streak.earlier,
-        hint=PERHAPS_FLAKY if is_same_code else None,
-    )
-
-
-def _streak(scope: Scope, test: int, passed: int | None) -> _Streak:
-    failures = scope.store.execute(_FAILURES, (test, MAX_FAILURES))
-    current = [(run, cause) for run, cause in failures if passed is None or run > passed]
-    return _Streak(current[-1][0], len(current), passed, current[0][1], len(failures) - len(current))
+    groups: dict[tuple[_Streak, bool], list[int]] = defaultdict(list)
+    earlier: dict[int, int] = {}
+    for test, passed in failing.items():
+        failures = runs.store.execute(_FAILURES, (test, MAX_FAILURES))
+        current = [run for run, _ in failures if passed is None or run > passed]
+        earlier[test] = len(failures) - len(current)
+        groups[_Streak(current[-1], len(current), passed, failures[0][1]), earlier[test] > 0].append(test)
+    known = find_runs(runs.store, [run for streak, _ in groups for run in (streak.first, streak.passed) if run])
+    names = runs.names([test for tests in groups.values() for test in tests[:SHOWN_TESTS]])
+    described = []
+    for (streak, _), tests in sorted(groups.items(), key=lambda group: (-group[0][0].first, -len(group[1]))):
+        since, last_pass = known.get(streak.first), known.get(streak.passed or 0)
+        is_same_code = bool(since and last_pass and since.state is not None and since.state == last_pass.state)
+        described.append(
+            FailingTests(
+                count=len(tests),
+                node_ids=[names[test] for test in tests[:SHOWN_TESTS]],
+                since=since and since.moment,
+                commit=since and since.code,
+                runs=streak.runs,
+                passed_at=last_pass and (last_pass.code or last_pass.moment),
+                failed_before=earlier[tests[0]],
+                hint=PERHAPS_FLAKY if is_same_code else None,
+            )
+        )
+    return described

@@ -6,33 +6,27 @@ fails on one machine and never on another is not flaky. Tests that failed in exa
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from itertools import groupby
 
-from pytest_mcp.history import runs as past
 from pytest_mcp.history.answer import FlakyTest, HistoryResult
-from pytest_mcp.history.runs import EVERYTHING, PastResult, PastRun, Runs, Scope
+from pytest_mcp.history.runs import EVERYTHING, PastResult, PastRun, Runs, letters
 
 # The most failures that are read, the newest first.
 MAX_FAILURES = 50_000
 # The most sets of tests that failed together.
 MAX_SETS = 200
-# Failures on a state without any pass are another fault, if by its rate the test would fail so often by less than this.
-OTHER_FAULT = 0.01
+# What is less probable than this for a flaky test is another fault.
+LEAST_CHANCE = 0.01
 BY_ORDER = (
     "failed only in runs of the whole suite, passed only in others; investigate_failure tells whether the order matters"
 )
 
 
-def flaky_tests(scope: Scope, place: str = "") -> HistoryResult:
-    runs = past.recent(scope)
-    sets = _failed_together(scope, runs, past.ids_below(scope, place))
+def flaky_tests(runs: Runs, place: str = "") -> HistoryResult:
+    sets = _failed_together(runs, runs.ids_below(place))
     left = len(sets[MAX_SETS:])
-    names = past.find_names(scope.store, [tests[0] for tests in sets[:MAX_SETS]])
-    judged = [
-        judge(names[first], past.results_of(scope, first, runs), runs, also=len(others))
-        for first, *others in sets[:MAX_SETS]
-    ]
-    flaky = sorted((each for each in judged if each is not None), key=lambda each: -each.failed)
+    names = runs.names([tests[0] for tests in sets[:MAX_SETS]])
+    judged = [judge(names[first], runs.results_of(first), runs, also=len(others)) for first, *others in sets[:MAX_SETS]]
+    flaky = sorted(filter(None, judged), key=lambda each: -each.failed)
     return runs.answer(
         "" if flaky else "No test had both outcomes on the same code.",
         f"{left} further sets of failures were not compared; name a path." if left else "",
@@ -51,13 +45,21 @@ def judge(node_id: str, results: Sequence[PastResult], runs: Runs, also: int = 0
     failures = [result for result in mixed if result.failed]
     if not failures:
         return None
-    failed, count = _rate(list(by_code.values()), {result.cause for result in failures})
+    causes, rate = {result.cause for result in failures}, len(failures) / len(mixed)
+    # Also the runs on code with one outcome: where each code ran twice, any flaky test fails in half of the mixed ones.
+    counted = [
+        result.failed
+        for same in by_code.values()
+        if not all(result.failed for result in same) or is_chance(len(same), rate)
+        for result in same
+        if not result.failed or result.cause in causes
+    ]
     first = min((result.run for result in failures), key=lambda run: (run.started, run.id))
     return FlakyTest(
         node_id=node_id,
-        failed=failed,
-        runs=count,
-        pattern=past.letters(results),
+        failed=sum(counted),
+        runs=len(counted),
+        pattern=letters(results),
         states=len(states),
         since=first.moment,
         commit=first.code,
@@ -66,35 +68,23 @@ def judge(node_id: str, results: Sequence[PastResult], runs: Runs, also: int = 0
     )
 
 
+def is_chance(failures: int, rate: float) -> bool:
+    """Whether a flaky test with this rate of failure may fail so often in a row."""
+    return rate**failures >= LEAST_CHANCE
+
+
 def _code(run: PastRun, runs: Runs) -> object:
     """Equal for runs of the same code; a run whose code is not known is by itself."""
     return run.id if run.state is None else (run.state, runs.machines[run.id], run.pytest)
 
 
-def _rate(states: list[list[PastResult]], causes: set[str | None]) -> tuple[int, int]:
-    """How many of how many runs failed by what makes it flaky.
-
-    Not only on the states with both outcomes: where each state has two runs, any flaky test fails in half of those.
-    States in a row on which it only failed are left out if that is another fault: by the rate on states with both
-    outcomes, it would hardly fail so often.
-    """
-    own = [[result.failed for result in same if not result.failed or result.cause in causes] for same in states]
-    mixed = [failed for same in own if len(set(same)) > 1 for failed in same]
-    kept: list[bool] = []
-    for only_failed, row in groupby((same for same in own if same), key=all):
-        outcomes = [failed for same in row for failed in same]
-        if not only_failed or (sum(mixed) / len(mixed)) ** len(outcomes) >= OTHER_FAULT:
-            kept += outcomes
-    return sum(kept), len(kept)
-
-
-def _failed_together(scope: Scope, runs: Runs, below: set[int] | None) -> list[list[int]]:
+def _failed_together(runs: Runs, below: set[int] | None) -> list[list[int]]:
     """Tests that failed in the same runs, the newest first: only where the code was run again."""
     codes = {run.id: _code(run, runs) for run in runs.runs}
     count = Counter(codes.values())
     sql = "SELECT run_id, test_id FROM results WHERE outcome IN ('F', 'E') AND run_id >= ? ORDER BY run_id DESC LIMIT ?"
     by_test: dict[int, list[int]] = defaultdict(list)
-    for run, test in scope.store.execute(sql, (runs.first_id, MAX_FAILURES)):
+    for run, test in runs.store.execute(sql, (runs.first_id, MAX_FAILURES)):
         if run in codes and count[codes[run]] > 1 and (below is None or test in below):
             by_test[test].append(run)
     sets: dict[tuple[int, ...], list[int]] = defaultdict(list)

@@ -13,13 +13,13 @@ from pytest_mcp.api.errors import ExecutionFailed, RunFacts
 from pytest_mcp.api.results import OmittedTests
 from pytest_mcp.config.model import Config
 from pytest_mcp.history import remarks
-from pytest_mcp.history.answer import DEFAULT_TOKENS, About, HistoryResult, TestHistory
+from pytest_mcp.history.answer import DEFAULT_TOKENS, About, Durations, HistoryResult, TestHistory
 from pytest_mcp.history.durations import slow_tests
 from pytest_mcp.history.failing import failing_tests
 from pytest_mcp.history.flaky import flaky_tests
 from pytest_mcp.history.one_test import one_test
 from pytest_mcp.history.retention import SECONDS_PER_DAY
-from pytest_mcp.history.runs import OMITTED, Scope, reading
+from pytest_mcp.history.runs import OMITTED, Runs, reading
 from pytest_mcp.history.store import HistoryUnavailable
 from pytest_mcp.process.background import in_thread
 from pytest_mcp.report import serialize, tokens
@@ -32,7 +32,7 @@ MAX_ANSWER = 5
 # How many entries are tried, until the answer fits.
 SIZES = (200, 100, 60, 40, 30, 20, 15, 10, 7, 5, 3, 2, 1, 0)
 
-_QUESTIONS: dict[About, Callable[[Scope, str], HistoryResult]] = {
+_QUESTIONS: dict[About, Callable[[Runs, str], HistoryResult]] = {
     "flaky": flaky_tests,
     "slow": slow_tests,
     "failing": failing_tests,
@@ -57,8 +57,8 @@ async def evidence(config: Config, node_id: str) -> list[str]:
 def _answer(request: TestHistory, config: Config) -> HistoryResult:
     assert config.history is not None
     try:
-        with reading(config.history, config.root, time.time() - request.days * SECONDS_PER_DAY) as scope:
-            whole = _QUESTIONS[request.about](scope, request.place)
+        with reading(config.history, config.root, time.time() - request.days * SECONDS_PER_DAY) as runs:
+            whole = _QUESTIONS[request.about](runs, request.place)
             return fitted(whole, most_tokens=request.max_tokens or DEFAULT_TOKENS, ceiling=config.max_reply_bytes)
     except HistoryUnavailable as error:
         raise _unreadable(str(error)) from error
@@ -80,22 +80,21 @@ def fitted(whole: HistoryResult, *, most_tokens: int, ceiling: int) -> HistoryRe
 
 def _cut(whole: HistoryResult, most: int) -> HistoryResult:
     """At most so many entries of each list, and of one test a part of its runs and days."""
-    slow, test = whole.slow, whole.test
-    left = len((whole.flaky or [])[most:]) + sum(group.count for group in (whole.failing or [])[most:])
-    left += whole.omitted.tests if whole.omitted else 0
+    flaky, slow, failing, test = whole.flaky, whole.slow, whole.failing, whole.test
+    left = whole.omitted.tests if whole.omitted else 0
+    left += len((flaky or [])[most:]) + sum(group.count for group in (failing or [])[most:])
     if slow is not None:
         left += len(slow.changed[most:]) + len(slow.suites[most:])
-        parts = {"changed": slow.changed[:most], "suites": slow.suites[:most], "slowest": slow.slowest[: max(1, most)]}
-        slow = slow.model_copy(update=parts)
+        slow = Durations(changed=slow.changed[:most], suites=slow.suites[:most], slowest=slow.slowest[: max(1, most)])
     if test is not None:
         daily = test.daily[max(0, len(test.daily) - most) :]
         test = test.model_copy(update={"pattern": test.pattern[-5 * most - 1 :], "daily": daily})
-    return whole.model_copy(
-        update={
-            "flaky": whole.flaky and whole.flaky[:most],
-            "slow": slow,
-            "failing": whole.failing and whole.failing[:most],
-            "test": test,
-            "omitted": OmittedTests(tests=left, hint=OMITTED) if left else None,
-        }
+    return HistoryResult(
+        runs=whole.runs,
+        flaky=flaky and flaky[:most],
+        slow=slow,
+        failing=failing and failing[:most],
+        test=test,
+        notices=whole.notices,
+        omitted=OmittedTests(tests=left, hint=OMITTED) if left else None,
     )

@@ -14,6 +14,7 @@ import time
 import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
 
@@ -52,7 +53,7 @@ class RunRecorder:
 
     def __init__(self, history: History) -> None:
         self.history = history
-        self._tasks: set[asyncio.Task[None]] = set()
+        self.tasks: set[asyncio.Task[None]] = set()
         # Why an earlier run was not recorded; told once.
         self._problem: str | None = None
         self._code: dict[Path, CodeWatch] = {}
@@ -63,36 +64,33 @@ class RunRecorder:
 
         `comparison` is the call's own look at the working tree, if it needed one.
         """
-        recording = Recording(self, config, comparison)
+        address = self.history.address
+        written = None if is_postgres(address) else Path(address)
+        watch = self._code.setdefault(config.root, CodeWatch(config, written))
+        code = asyncio.create_task(watch.state(comparison))
+        opened = asyncio.create_task(in_thread(partial(_problem_of_opening, address)))
+        recording = Recording(self, config.root, code, opened)
         try:
             yield recording
         finally:
-            recording.end()
-
-    def code_of(self, config: Config) -> CodeWatch:
-        address = self.history.address
-        written = None if is_postgres(address) else Path(address)
-        return self._code.setdefault(config.root, CodeWatch(config, written))
+            if not recording.is_kept:
+                code.cancel()
+                opened.cancel()
 
     def take_problem(self) -> str | None:
         problem, self._problem = self._problem, None
         return problem
 
-    def write_later(self, recording: "Recording", request: ExecuteTests, report: Report) -> None:
-        task = asyncio.create_task(self._write(recording, request, report))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-
     async def finish(self, *, is_awaited: bool) -> str | None:
         """Wait for outstanding writes, but not for ever. Why something was not recorded, if nobody was told yet."""
-        if self._tasks:
+        if self.tasks:
             seconds = COMMAND_SECONDS if is_awaited else PARTING_SECONDS
-            _, late = await asyncio.wait(self._tasks, timeout=seconds)
+            _, late = await asyncio.wait(self.tasks, timeout=seconds)
             if late:
                 self._fail(f"it was not written within {seconds} seconds")
         return self.take_problem()
 
-    async def _write(self, recording: "Recording", request: ExecuteTests, report: Report) -> None:
+    async def write(self, recording: "Recording", request: ExecuteTests, report: Report) -> None:
         try:
             await anyio.sleep(SETTLE_SECONDS)
             code = await recording.code
@@ -108,42 +106,40 @@ class RunRecorder:
         logger.warning("run not recorded: %s", problem)
 
 
+@dataclass
 class Recording:
     """One run that may be recorded."""
 
-    def __init__(self, recorder: RunRecorder, config: Config, comparison: TreeComparison | None) -> None:
-        self._recorder = recorder
-        self.started = time.time()
-        self.code = asyncio.create_task(recorder.code_of(config).state(comparison))
-        self._opened = asyncio.create_task(in_thread(partial(_problem_of_opening, recorder.history.address)))
-        self._is_open = False
-        self._is_kept = False
-        self.root = config.root
+    recorder: RunRecorder
+    root: Path
+    code: asyncio.Task[CodeState]
+    # Why the history cannot be opened.
+    opened: asyncio.Task[str | None]
+    started: float = field(default_factory=time.time)
+    is_open: bool = False
+    is_kept: bool = False
 
     async def notices(self, failures: Sequence[Sequence[str]]) -> list[str]:
         """What recorded runs say of these groups of failures. If this run cannot be recorded, that alone."""
-        await asyncio.wait([self._opened], timeout=OPENING_SECONDS)
+        await asyncio.wait([self.opened], timeout=OPENING_SECONDS)
         late = f"it did not answer within {OPENING_SECONDS} seconds"
-        if problem := self._opened.result() if self._opened.done() else late:
+        if problem := self.opened.result() if self.opened.done() else late:
             return [f"This run is not recorded in the history: {problem}."]
-        self._is_open = True
-        earlier = self._recorder.take_problem()
+        self.is_open = True
+        earlier = self.recorder.take_problem()
         lost = [] if earlier is None else [f"An earlier run was not recorded in the history: {earlier}."]
         if not failures:
             return lost
-        past = await remarks.remarks_in_time(self._recorder.history, self.root, failures)
+        past = await remarks.remarks_in_time(self.recorder.history, self.root, failures)
         return [*(f"{node_id}: {words}." for node_id, words in past.items()), *lost]
 
     def keep(self, request: ExecuteTests, report: Report) -> None:
         """Record it as soon as its answer has been sent, unless `notices` found that it cannot be."""
-        self._is_kept = self._is_open
-        if self._is_kept:
-            self._recorder.write_later(self, request, report)
-
-    def end(self) -> None:
-        if not self._is_kept:
-            self.code.cancel()
-            self._opened.cancel()
+        self.is_kept = self.is_open
+        if self.is_kept:
+            task = asyncio.create_task(self.recorder.write(self, request, report))
+            self.recorder.tasks.add(task)
+            task.add_done_callback(self.recorder.tasks.discard)
 
 
 @cache

@@ -6,8 +6,7 @@ from pathlib import Path
 
 from pytest_mcp.config.model import History
 from pytest_mcp.history import flaky
-from pytest_mcp.history.flaky import OTHER_FAULT
-from pytest_mcp.history.runs import PastResult, Runs, Scope, find, reading, recent, results_of, streak_of
+from pytest_mcp.history.runs import Runs, failures_in_a_row, reading
 from pytest_mcp.history.store import HistoryUnavailable
 from pytest_mcp.process import additions
 from pytest_mcp.process.background import in_thread
@@ -30,36 +29,29 @@ async def remarks_in_time(history: History, root: Path, failures: Sequence[Seque
 def _read(history: History, root: Path, failures: Sequence[Sequence[str]]) -> dict[str, str]:
     """Nothing if the history cannot be read: the notice that the run is not recorded says why."""
     try:
-        with reading(history, root) as scope:
-            return remarks(scope, failures)
+        with reading(history, root, most=MAX_RUNS) as runs:
+            return remarks(runs, failures)
     except HistoryUnavailable:
         return {}
 
 
-def remarks(scope: Scope, failures: Sequence[Sequence[str]]) -> dict[str, str]:
+def remarks(runs: Runs, failures: Sequence[Sequence[str]]) -> dict[str, str]:
     """Of the first test of each group of failures, where there is something to say."""
-    runs = recent(scope, MAX_RUNS)
-    words = {node_ids[0]: _words(scope, runs, node_ids[0]) for node_ids in failures[:MAX_GROUPS]}
+    words = {node_ids[0]: _words(runs, node_ids[0]) for node_ids in failures[:MAX_GROUPS]}
     return {node_id: said for node_id, said in words.items() if said is not None}
 
 
-def _words(scope: Scope, runs: Runs, node_id: str) -> str | None:
-    results = results_of(scope, find(scope, node_id), runs)
-    ran = [result for result in results if result.outcome != "S"]
-    flake, streak = flaky.judge(node_id, results, runs), streak_of(results)
-    # If it has failed too often in a row for its rate, that is another fault.
-    if flake is not None and (flake.failed / flake.runs) ** len(streak) >= OTHER_FAULT:
+def _words(runs: Runs, node_id: str) -> str | None:
+    results = runs.results_of(runs.test_id(node_id))
+    flake, streak = flaky.judge(node_id, results, runs), failures_in_a_row(results)
+    if flake is not None and flaky.is_chance(len(streak), flake.failed / flake.runs):
         return f"flaky: failed {flake.failed} of {flake.runs} times, with both outcomes on unchanged code"
-    return _since(streak, len(ran)) if streak else None
-
-
-def _since(streak: Sequence[PastResult], recorded: int) -> str:
-    first = streak[-1].run
-    at = first.code or first.moment
-    if recorded == 1:
-        return f"failed in its only recorded run, at {at}"
-    if len(streak) == recorded:
-        return f"failed in all {recorded} recorded runs since {at}"
+    if not streak:
+        return None
+    at = streak[-1].run.code or streak[-1].run.moment
+    if all(each.outcome != "P" for each in results):
+        only = f"failed in its only recorded run, at {at}"
+        return only if len(streak) == 1 else f"failed in all {len(streak)} recorded runs since {at}"
     return f"fails since {at}, {len(streak)} {'run' if len(streak) == 1 else 'runs'} ago"
 
 
@@ -68,9 +60,8 @@ def last_results(
 ) -> dict[str, list[tuple[str, float | None]]] | None:
     """Letters and seconds of each recorded test, the oldest first; None if the history cannot be read."""
     try:
-        with reading(history, root) as scope:
-            runs = recent(scope, MAX_RUNS)
-            results = {name: results_of(scope, find(scope, name), runs, MAX_RESULTS) for name in node_ids}
+        with reading(history, root, most=MAX_RUNS) as runs:
+            results = {name: runs.results_of(runs.test_id(name), MAX_RESULTS) for name in node_ids}
     except HistoryUnavailable:
         return None
     return {name: [(each.outcome, each.seconds) for each in known] for name, known in results.items() if known}

@@ -34,17 +34,10 @@ WHOLE_SHARE = 0.9
 SHORT_COMMIT = 7
 # How to get what an answer leaves out.
 OMITTED = "raise max_tokens, or name a path"
+_NO_RUNS = "No run of this project is recorded in these days."
 EMPTY = HistoryResult(runs=0, flaky=None, slow=None, failing=None, test=None, notices=[], omitted=None)
 
 logger = logging.getLogger(__name__)
-
-
-class Scope(NamedTuple):
-    """What a question looks at: the runs of a project that started at this time or later, in seconds since 1970."""
-
-    store: Store
-    project: str
-    since: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -81,9 +74,15 @@ _COLUMNS = ", ".join((*RUN_COLUMNS, "id"))
 
 @dataclass(frozen=True)
 class Runs:
-    """Oldest first. `skipped` older ones are in the window too, but were not read."""
+    """The runs of a project that started at `since` (seconds since 1970) or later, oldest first.
 
+    `skipped` older ones are in that time too, but were not read.
+    """
+
+    store: Store
+    project: str
     runs: tuple[PastRun, ...]
+    since: float = 0.0
     skipped: int = 0
 
     @cached_property
@@ -107,17 +106,42 @@ class Runs:
     def answer(self, *notices: str, **parts: object) -> HistoryResult:
         """Empty notices are left out. Without a run there is nothing else to say."""
         skipped = f"Only the newest {len(self.runs)} runs were read; {self.skipped} older ones of these days were not."
-        said = [*([skipped] if self.skipped else []), *filter(None, notices)]
-        none = ["No run of this project is recorded in these days."]
-        return EMPTY.model_copy(update={"runs": len(self.runs), "notices": said if self.runs else none, **parts})
+        said = [skipped if self.skipped else "", *notices] if self.runs else [_NO_RUNS]
+        return EMPTY.model_copy(update={"runs": len(self.runs), "notices": [*filter(None, said)], **parts})
+
+    def test_id(self, node_id: str) -> int | None:
+        rows = self.store.execute("SELECT id FROM tests WHERE project = ? AND node_id = ?", (self.project, node_id))
+        return rows[0][0] if rows else None
+
+    def results_of(self, test: int | None, most: int = MAX_RESULTS) -> list[PastResult]:
+        """The newest results of one test in these runs, oldest first."""
+        sql = (
+            "SELECT run_id, outcome, cause, duration FROM results WHERE test_id = ? AND run_id >= ?"
+            " ORDER BY run_id DESC LIMIT ?"
+        )
+        rows = self.store.execute(sql, (test, self.first_id, most)) if test is not None else []
+        results = [PastResult(self.by_id[run], *values) for run, *values in rows if run in self.by_id]
+        return sorted(results, key=lambda result: (result.run.started, result.run.id))
+
+    def names(self, ids: Sequence[int]) -> dict[int, str]:
+        return dict(self.store.execute(f"SELECT id, node_id FROM tests WHERE id IN ({marks(ids)})", ids))  # noqa: S608
+
+    def ids_below(self, place: str) -> set[int] | None:
+        """The ids of the tests of a file or folder, or of one test and its parameters; None means all tests."""
+        if place in ("", "."):
+            return None
+        # Not LIKE: no character of the name has a meaning. Not a range: PostgreSQL may sort in another way.
+        sql = "SELECT id FROM tests WHERE project = ? AND (node_id = ? OR substr(node_id, 1, ?) IN (?, ?, ?))"
+        below = [place + separator for separator in "/:["]
+        return {row[0] for row in self.store.execute(sql, (self.project, place, len(place) + 1, *below))}
 
 
 @contextmanager
-def reading(history: History, root: Path, since: float = 0.0) -> Iterator[Scope]:
+def reading(history: History, root: Path, since: float = 0.0, most: int = MAX_RUNS) -> Iterator[Runs]:
     """Raises HistoryUnavailable, also for values that nobody recorded: no database notices every damage of its file."""
     with closing(open_store(history.address, creates=False)) as store:
         try:
-            yield Scope(store, project_name(root), since)
+            yield read_runs(store, project_name(root), since, most)
         # What a caller can mend is no damage.
         except (HistoryUnavailable, CallError):
             raise
@@ -132,38 +156,11 @@ def project_name(root: Path) -> str:
     return re.sub(r"[-_.]+", "-", name.strip()).lower() if isinstance(name, str) and name.strip() else root.name
 
 
-def recent(scope: Scope, most: int = MAX_RUNS) -> Runs:
+def read_runs(store: Store, project: str, since: float = 0.0, most: int = MAX_RUNS) -> Runs:
     sql = f"SELECT {_COLUMNS} FROM runs WHERE project = ? AND started >= ? ORDER BY started DESC LIMIT ?"  # noqa: S608
-    rows = scope.store.execute(sql, (scope.project, scope.since, most))
-    count = "SELECT COUNT(*) FROM runs WHERE project = ? AND started >= ?"
-    every = len(rows) if len(rows) < most else scope.store.execute(count, (scope.project, scope.since))[0][0]
-    return Runs(tuple(PastRun(*row) for row in reversed(rows)), every - len(rows))
-
-
-def find(scope: Scope, node_id: str) -> int | None:
-    rows = scope.store.execute("SELECT id FROM tests WHERE project = ? AND node_id = ?", (scope.project, node_id))
-    return rows[0][0] if rows else None
-
-
-def results_of(scope: Scope, test: int | None, runs: Runs, most: int = MAX_RESULTS) -> list[PastResult]:
-    """The newest results of one test in these runs, oldest first."""
-    sql = (
-        "SELECT run_id, outcome, cause, duration FROM results WHERE test_id = ? AND run_id >= ?"
-        " ORDER BY run_id DESC LIMIT ?"
-    )
-    rows = scope.store.execute(sql, (test, runs.first_id, most)) if test is not None else []
-    results = [PastResult(runs.by_id[run], *values) for run, *values in rows if run in runs.by_id]
-    return sorted(results, key=lambda result: (result.run.started, result.run.id))
-
-
-def letters(results: Sequence[PastResult]) -> str:
-    """The last outcomes, as an answer shows them."""
-    return "".join(result.outcome for result in results[-SHOWN_RUNS:])
-
-
-def streak_of(results: Sequence[PastResult]) -> list[PastResult]:
-    """The failures since it passed the last time, the newest first; a skip is no outcome."""
-    return list(takewhile(lambda result: result.failed, (each for each in reversed(results) if each.outcome != "S")))
+    rows = store.execute(sql, (project, since, most))
+    ((every,),) = store.execute("SELECT COUNT(*) FROM runs WHERE project = ? AND started >= ?", (project, since))
+    return Runs(store, project, tuple(PastRun(*row) for row in reversed(rows)), since, every - len(rows))
 
 
 def find_runs(store: Store, ids: Sequence[int]) -> dict[int, PastRun]:
@@ -172,18 +169,11 @@ def find_runs(store: Store, ids: Sequence[int]) -> dict[int, PastRun]:
     return {run.id: run for run in (PastRun(*row) for row in store.execute(sql, ids))}
 
 
-def find_names(store: Store, ids: Sequence[int]) -> dict[int, str]:
-    return dict(store.execute(f"SELECT id, node_id FROM tests WHERE id IN ({marks(ids)})", ids))  # noqa: S608
+def letters(results: Sequence[PastResult]) -> str:
+    """The last outcomes, as an answer shows them."""
+    return "".join(result.outcome for result in results[-SHOWN_RUNS:])
 
 
-def ids_below(scope: Scope, place: str) -> set[int] | None:
-    """The ids of the tests of a file or folder, or of one test and its parameters; None means all tests."""
-    if place in ("", "."):
-        return None
-    ids: set[int] = set()
-    for separator in ("/", "::", "["):
-        # A range and not LIKE: it uses the index, and no character of the name has a meaning.
-        low, high = place + separator, place + separator[:-1] + chr(ord(separator[-1]) + 1)
-        sql = "SELECT id FROM tests WHERE project = ? AND (node_id = ? OR (node_id >= ? AND node_id < ?))"
-        ids.update(row[0] for row in scope.store.execute(sql, (scope.project, place, low, high)))
-    return ids
+def failures_in_a_row(results: Sequence[PastResult]) -> list[PastResult]:
+    """The failures since it passed the last time, the newest first; a skip is no outcome."""
+    return list(takewhile(lambda result: result.failed, (each for each in reversed(results) if each.outcome != "S")))

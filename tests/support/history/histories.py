@@ -13,7 +13,7 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from pytest_mcp.history.runs import Scope
+from pytest_mcp.history.runs import Runs, read_runs
 from pytest_mcp.history.store import RunRow, Store, TestRow, open_store
 from tests.support.paths import ROOT
 
@@ -130,9 +130,8 @@ class Past:
     def __post_init__(self) -> None:
         self.store = open_store(self.address)
 
-    @property
-    def scope(self) -> Scope:
-        return Scope(self.store, PROJECT)
+    def runs(self, since: float = 0.0) -> Runs:
+        return read_runs(self.store, PROJECT, since)
 
     @property
     def now(self) -> float:

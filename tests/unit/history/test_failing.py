@@ -5,7 +5,7 @@ from tests.support.history.histories import HOUR, Past
 
 def groups(past: Past) -> list[tuple[list[str], str | None, int, int, bool]]:
     """Names, the run since which they fail, failures in a row, failures before, whether they passed before."""
-    found = failing.failing_tests(past.scope).failing or []
+    found = failing.failing_tests(past.runs()).failing or []
     return [
         (each.node_ids, each.since and each.since[11:13], each.runs, each.failed_before, each.passed_at is not None)
         for each in found
@@ -32,7 +32,7 @@ def test_tests_that_fail_since_the_same_run_with_one_cause_are_one_group(past: P
         past.run(dict.fromkeys(names, letter))
     past.run([*(TestRow(name, "F", 0.1, cause="ab" * 8) for name in names[1:]), TestRow(names[0], "F", 0.1, "c" * 16)])
 
-    found = failing.failing_tests(past.scope).failing or []
+    found = failing.failing_tests(past.runs()).failing or []
     assert [(each.count, each.node_ids) for each in found] == [(29, sorted(names)[1:4]), (1, names[:1])]
 
 
@@ -41,7 +41,7 @@ def test_a_test_that_was_renamed_no_longer_fails(past: Past) -> None:
     past.run(others | {"t.py::old_name": "F"})
     past.run(others | {"t.py::new_name": "F"})
 
-    answer = failing.failing_tests(past.scope)
+    answer = failing.failing_tests(past.runs())
 
     assert [each.node_ids for each in answer.failing or []] == [["t.py::new_name"]]
     assert answer.notices == ["1 failed test(s) are left out: a later run of the whole suite no longer has them."]
@@ -63,7 +63,7 @@ def test_a_failure_right_after_a_pass_on_the_same_code_is_not_blamed_on_the_code
     past.run({"t.py::flaky": "P"}, state="now", selection='{"path":"t.py"}')
     past.run({"t.py::flaky": "F", "t.py::broken": "F"}, state="now")
 
-    hints = {each.node_ids[0]: each.hint for each in failing.failing_tests(past.scope).failing or []}
+    hints = {each.node_ids[0]: each.hint for each in failing.failing_tests(past.runs()).failing or []}
 
     assert hints == {"t.py::flaky": failing.PERHAPS_FLAKY, "t.py::broken": None}
 
@@ -72,6 +72,6 @@ def test_the_pass_may_be_older_than_the_days_that_are_looked_at(past: Past) -> N
     past.letters("t.py::test_x", "P", commit_id="a" * 40)
     past.letters("t.py::test_x", "FF", commit_id="b" * 40)
 
-    (group,) = failing.failing_tests(past.scope._replace(since=past.now - HOUR)).failing or []
+    (group,) = failing.failing_tests(past.runs(past.now - HOUR)).failing or []
 
     assert (group.commit, group.passed_at, group.runs) == ("bbbbbbb", "aaaaaaa", 2)

@@ -6,13 +6,13 @@ import pytest
 
 from pytest_mcp.history import flaky
 from pytest_mcp.history.answer import FlakyTest
-from pytest_mcp.history.runs import recent
+from pytest_mcp.history.runs import read_runs
 from pytest_mcp.history.store import TestRow
-from tests.support.history.histories import Past
+from tests.support.history.histories import PROJECT, Past
 
 
 def found(past: Past, place: str = "") -> dict[str, FlakyTest]:
-    return {each.node_id: each for each in flaky.flaky_tests(past.scope, place).flaky or []}
+    return {each.node_id: each for each in flaky.flaky_tests(past.runs(), place).flaky or []}
 
 
 def test_both_outcomes_on_the_same_code_are_flaky_and_on_other_code_they_are_not(past: Past) -> None:
@@ -62,7 +62,7 @@ def test_tests_that_fail_in_the_same_runs_are_one_entry(past: Past) -> None:
         past.run(dict.fromkeys(names, letter) | {"t.py::test_other": "P"})
     past.run(dict.fromkeys(names, "P") | {"t.py::test_other": "F"})
 
-    answer = flaky.flaky_tests(past.scope)
+    answer = flaky.flaky_tests(past.runs())
 
     assert sorted(each.also for each in answer.flaky or []) == [0, 49]
 
@@ -114,7 +114,7 @@ def test_failing_only_with_everything_and_passing_only_alone_looks_like_the_orde
 def test_other_projects_and_older_runs_do_not_count(past: Past) -> None:
     past.letters("t.py::test_x", "PF", project="other")
     past.letters("t.py::test_x", "PF")
-    now = past.scope._replace(since=past.now)
+    now = past.runs(past.now)
 
     assert flaky.flaky_tests(now).notices == ["No run of this project is recorded in these days."]
     assert len(found(past)) == 1
@@ -123,7 +123,7 @@ def test_other_projects_and_older_runs_do_not_count(past: Past) -> None:
 def test_of_more_runs_than_are_read_the_rest_is_counted(past: Past) -> None:
     past.letters("t.py::test_x", "P" * 12)
 
-    runs = recent(past.scope, 5)
+    runs = read_runs(past.store, PROJECT, most=5)
 
     assert [run.id for run in runs.runs] == [8, 9, 10, 11, 12]
     assert runs.answer("other").notices == [

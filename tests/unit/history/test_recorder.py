@@ -75,7 +75,7 @@ async def test_a_write_that_fails_is_told_once_in_the_next_answer(
         with recording_to.begin(config) as recording:
             assert await recording.notices([]) == []
             recording.keep(REQUEST, REPORT)
-        await until(lambda: not recording_to._tasks)
+        await until(lambda: not recording_to.tasks)
     other.close()
 
     told = []

@@ -17,7 +17,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def remark(past: Past, *node_ids: str) -> dict[str, str]:
-    return remarks.remarks(past.scope, [[node_id] for node_id in node_ids or (TEST,)])
+    return remarks.remarks(past.runs(), [[node_id] for node_id in node_ids or (TEST,)])
 
 
 def test_a_test_that_fails_for_a_while_is_told_with_the_commit_since_when(past: Past) -> None:
@@ -55,7 +55,7 @@ def test_each_group_has_one_line_about_its_first_test_and_there_are_few(past: Pa
     names = [f"t.py::test_{number}" for number in range(9)]
     past.run(dict.fromkeys(names, "F"))
 
-    found = remarks.remarks(past.scope, [[name, "t.py::test_0"] for name in names])
+    found = remarks.remarks(past.runs(), [[name, "t.py::test_0"] for name in names])
 
     assert [*found] == names[: remarks.MAX_GROUPS]
 

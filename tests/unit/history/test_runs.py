@@ -10,7 +10,7 @@ from pytest_mcp.config.model import History
 from pytest_mcp.history import durations, failing, flaky, one_test
 from pytest_mcp.history.answer import Durations
 from pytest_mcp.history.remarks import remarks
-from pytest_mcp.history.runs import ids_below, reading
+from pytest_mcp.history.runs import reading
 from pytest_mcp.history.store import TestRow
 from tests.support.history.histories import Past
 
@@ -28,9 +28,9 @@ def test_every_question_has_the_same_answer_in_each_database(address: str) -> No
             broken = TestRow("b/t.py::broken", "F" if number >= 27 else "P", 0.01, cause="cd" * 8)
             past.run([*rows, flaked, broken], state="before" if number < 27 else "after")
 
-    (flake,) = flaky.flaky_tests(past.scope).flaky or []
-    (group,) = failing.failing_tests(past.scope).failing or []
-    slower, test = durations.slow_tests(past.scope, "a").slow, one_test.one_test(past.scope, "a/t.py::test_0").test
+    (flake,) = flaky.flaky_tests(past.runs()).flaky or []
+    (group,) = failing.failing_tests(past.runs()).failing or []
+    slower, test = durations.slow_tests(past.runs(), "a").slow, one_test.one_test(past.runs(), "a/t.py::test_0").test
 
     assert (flake.node_id, flake.failed, flake.runs) == ("a/t.py::flaky", 3, 30)
     assert (group.node_ids, group.runs) == (["b/t.py::broken"], 3)
@@ -38,9 +38,9 @@ def test_every_question_has_the_same_answer_in_each_database(address: str) -> No
     assert [each.name for each in slower.changed] == ["a/t.py::test_0"]
     assert test is not None
     assert test.trend.startswith("2.0 times slower")
-    assert len(ids_below(past.scope, "a/t.py") or ()) == 10
-    assert durations.slow_tests(past.scope, "nowhere").slow == Durations(changed=[], suites=[], slowest=[])
-    assert remarks(past.scope, [["b/t.py::broken"], ["a/t.py::flaky"], ["a/t.py::test_1"]]) == {
+    assert len(past.runs().ids_below("a/t.py") or ()) == 10
+    assert durations.slow_tests(past.runs(), "nowhere").slow == Durations(changed=[], suites=[], slowest=[])
+    assert remarks(past.runs(), [["b/t.py::broken"], ["a/t.py::flaky"], ["a/t.py::test_1"]]) == {
         "b/t.py::broken": "fails since ccccccc, 3 runs ago",
         "a/t.py::flaky": "flaky: failed 3 of 30 times, with both outcomes on unchanged code",
     }
