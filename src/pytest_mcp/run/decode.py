@@ -8,9 +8,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
-from types import NoneType, UnionType
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hints
 
 from pytest_mcp.run import events
 from pytest_mcp.run.events import Event
@@ -21,46 +19,72 @@ PLAIN_BYTES = 1024 * 1024
 MAX_VALUES = 200_000
 # A string without an end goes to the end of the line.
 _QUOTED = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
-
-Check = Callable[[Any], bool]
 # No duration, time or count is larger. Much larger integers cannot be added to floats, or even printed.
 MAX_NUMBER = 1e15
-# Types that need no look at the value.
-_PLAIN = (str, bool, NoneType)
+
+# Makes a field's value of a JSON value; raises ValueError if that is of another type.
+Reader = Callable[[Any], Any]
 
 
-def _checker(hint: Any) -> Check:
-    """A check that a JSON value has the type of a field's annotation. True and False are no numbers."""
-    origin, parts = get_origin(hint), get_args(hint)
-    if hint is Any:
-        return lambda _value: True
-    if hint is int:
-        return lambda value: type(value) is int and abs(value) <= MAX_NUMBER
-    if hint is float:
-        return lambda value: type(value) in (int, float) and abs(value) <= MAX_NUMBER
-    if origin is list:
-        entry = _checker(parts[0])
-        return lambda value: type(value) is list and all(map(entry, value))
-    if origin is UnionType and all(part in _PLAIN for part in parts):
-        return lambda value: type(value) in parts
-    if origin is UnionType:
-        choices = [_checker(part) for part in parts]
-        return lambda value: any(choice(value) for choice in choices)
-    plain = origin or hint
-    return lambda value: type(value) is plain
+def reader(hint: Any) -> Reader:
+    """By the annotation of the field. Tuples are lists in JSON; what an annotation has besides its type is done too."""
+    origin, parts = get_origin(hint) or hint, get_args(hint)
+    if origin is Annotated:
+        text, adapt = reader(parts[0]), parts[1]
+        return lambda value: adapt(text(value))
+    if type(None) in parts:
+        some = reader(parts[0])
+        return lambda value: None if value is None else some(value)
+    if origin is list or parts[1:] == (...,):
+        values, entry = _plain(list), reader(parts[0])
+        return lambda value: origin(map(entry, values(value)))
+    if origin is dict:
+        members, member = _plain(dict), reader(parts[1])
+        return lambda value: {name: member(each) for name, each in members(value).items()}
+    if isinstance(origin, type) and issubclass(origin, tuple):
+        return _row(origin, *(parts or get_type_hints(origin, include_extras=True).values()))
+    return _plain(hint)
 
 
-def _shape(event: type[Event]) -> dict[str, Check]:
-    hints = get_type_hints(event)
-    return {field.name: _checker(hints[field.name]) for field in fields(event)}
+def _row(kind: type[tuple[Any, ...]], *hints: Any) -> Reader:
+    values, readers = _plain(list), [reader(hint) for hint in hints]
+    make: Reader = getattr(kind, "_make", kind)
+    return lambda value: make([read(each) for read, each in zip(readers, values(value), strict=True)])
 
 
-KINDS: Mapping[str, type[Event]] = {
-    each.kind: each
-    for each in vars(events).values()
-    if isinstance(each, type) and issubclass(each, Event) and hasattr(each, "kind")
+def _plain(kind: Any) -> Reader:
+    """True and False are no numbers."""
+    kinds = (int, float) if kind is float else (kind,)
+    is_number = kind in (int, float)
+
+    def read(value: Any) -> Any:
+        if kind is not Any and (type(value) not in kinds or (is_number and abs(value) > MAX_NUMBER)):
+            raise ValueError("not of this type")
+        return value
+
+    return read
+
+
+# The word for a kind in its record, where that is not simply its name.
+_OTHER_WORDS: dict[Any, str] = {
+    events.CollectionFailed: "collection_error",
+    events.Collected: "collector",
+    events.FilesRefused: "refused",
+    events.InternalFault: "internal_error",
+    events.TargetLeftOut: "left_out",
+    events.TargetsCompared: "compared",
+    events.UsageFault: "usage_error",
+    events.Warned: "warning",
 }
-_SHAPES = {kind: (event, _shape(event)) for kind, event in KINDS.items()}
+KINDS: Mapping[str, type[Event]] = {
+    _OTHER_WORDS.get(kind) or re.sub(r"\B(?=[A-Z])", "_", kind.__name__).lower(): kind
+    for kind in vars(events).values()
+    if isinstance(kind, type) and kind.__module__ == events.__name__ and kind not in (events.Item, events.Line)
+}
+_READERS = {
+    word: (kind, {name: reader(hint) for name, hint in get_type_hints(kind, include_extras=True).items()})
+    for word, kind in KINDS.items()
+}
 
 
 def _finite(number: str) -> float:
@@ -71,9 +95,9 @@ def _finite(number: str) -> float:
     return value
 
 
-_is_number = _checker(int)
 # One for all lines: making it takes as long as reading one.
 _DECODER = json.JSONDecoder(parse_float=_finite, parse_constant=_finite)
+_number = reader(int)
 
 
 def _values(line: bytes) -> int:
@@ -82,8 +106,7 @@ def _values(line: bytes) -> int:
     return sum(map(bare.count, (b",", b"[", b"{")))
 
 
-@dataclass(frozen=True)
-class Record:
+class Record(NamedTuple):
     """An event and its number in the child's own count, which shows if one was lost."""
 
     number: int
@@ -96,10 +119,8 @@ def parse(line: bytes) -> Record | None:
         return None
     try:
         record = _DECODER.decode(line.decode("utf-8"))
-        event, shape = _SHAPES[record["k"]]
-        values = {name: record[name] for name in shape}
-        if _is_number(record["n"]) and all(fits(values[name]) for name, fits in shape.items()):
-            return Record(record["n"], event(**values))
+        kind, readers = _READERS[record["k"]]
+        values = {name: read(record[name]) for name, read in readers.items()}
+        return Record(_number(record["n"]), kind(**values))
     except (ValueError, KeyError, TypeError, RecursionError):
-        pass
-    return None
+        return None

@@ -11,7 +11,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 from pytest_mcp.api.results import Outcome
 from pytest_mcp.api.targets import can_be_asked
 from pytest_mcp.run import events
-from pytest_mcp.run.decode import Record
+from pytest_mcp.run.decode import KINDS, Record
 from pytest_mcp.run.events import Event, Phase
 from pytest_mcp.text import cut_middle
 
@@ -31,6 +31,7 @@ KEPT_WARNINGS = 5_000
 _OF_THE_COURSE = (
     events.SessionStarted,
     events.Started,
+    events.StartedAt,
     events.Phase,
     events.Finished,
     events.SessionEnded,
@@ -166,7 +167,7 @@ class Ledger:
                 self._finish(event)
             case events.Warned() if self.warned >= self.kept_warnings:
                 self.warned += 1
-            case _ if not self._has_room(weight(vars(event))):
+            case _ if not self._has_room(weight(event)):
                 self.unreported += 1
             case _:
                 self._keep(event)
@@ -187,7 +188,7 @@ class Ledger:
     def _keep(self, event: Event) -> None:
         match event:
             case events.Items():
-                self.items += event.items
+                self.items += event.rows
             case events.Selected():
                 self.selected = max(self.selected or 0, event.count)
             case events.Deselected():
@@ -213,16 +214,11 @@ class Ledger:
                 self.compared = True
             case events.SessionStarted():
                 self.session_started = True
-            case events.AboveRoot():
-                # Told again where the project's addopts would bring in more.
-                self.above_root = event
-            case events.Portrait():
-                # Reported twice: before the project's own code is loaded, and after.
-                self.portrait = event
             case _ if type(event) in _ALL_ARE_KEPT:
                 getattr(self, _ALL_ARE_KEPT[type(event)]).append(event)
-            case _ if getattr(self, _FIRST_IS_KEPT[type(event)]) is None:
-                setattr(self, _FIRST_IS_KEPT[type(event)], event)
+            # Told again: where addopts bring in more from above the root, and when the project's own code is loaded.
+            case _ if isinstance(event, events.AboveRoot | events.Portrait) or not getattr(self, _ONE[type(event)]):
+                setattr(self, _ONE[type(event)], event)
 
     def _start(self, node_id: str, index: int = 0) -> None:
         # A test that a plugin repeats starts again; it is the same test.
@@ -245,7 +241,7 @@ class Ledger:
         if record is None:
             return
         kept = self._bounded(phase)
-        if self._has_room(weight(vars(kept))):
+        if self._has_room(weight(kept)):
             record.phases.append(kept)
         else:
             self.unreported += 1
@@ -336,27 +332,28 @@ class Ledger:
 
 def _attributes(of: Any) -> dict[type[Event], str]:
     """For each kind of event: the attribute of a ledger for one of it (`Kind | None`), or for all (`list[Kind]`)."""
-    hints = [(name, hint) for name, hint in get_type_hints(Ledger).items() if get_origin(hint) is of]
-    kinds = [(get_args(hint)[0], name) for name, hint in hints]
-    return {kind: name for kind, name in kinds if isinstance(kind, type) and issubclass(kind, Event)}
+    hints = get_type_hints(Ledger).items()
+    kinds = [(get_args(hint)[0], name) for name, hint in hints if get_origin(hint) is of]
+    return {kind: name for kind, name in kinds if kind in KINDS.values()}
 
 
-_FIRST_IS_KEPT = _attributes(UnionType)
+_ONE = _attributes(UnionType)
 _ALL_ARE_KEPT = _attributes(list)
 
 
 def weight(value: Any) -> int:
-    """About how many bytes of memory a JSON value takes."""
+    """About how many bytes of memory an event or a JSON value takes."""
     size, todo = 0, [value]
     while todo:
         each = todo.pop()
         size += BYTES_OF_A_VALUE
         if isinstance(each, str):
             size += len(each)
-        elif isinstance(each, dict):
-            todo += [*each.keys(), *each.values()]
         elif isinstance(each, (list, tuple)):
             todo += each
+        elif isinstance(each, dict) or hasattr(each, "__dict__"):
+            members = each if isinstance(each, dict) else vars(each)
+            todo += [*members.keys(), *members.values()]
     return size
 
 

@@ -3,7 +3,7 @@
 import json
 import random
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 from pytest_mcp.api.requests import ExecuteTests
@@ -29,7 +29,7 @@ from tests.support.invented.records import (
     skipped,
     uncollected,
 )
-from tests.support.invented.streams import NODE_IDS
+from tests.support.invented.streams import NODE_IDS, as_record
 
 FULL = 50_000
 CEILING = 16 * 1024 * 1024
@@ -102,7 +102,7 @@ def any_session(rng: random.Random) -> tuple[list[bytes], Exit]:
     status = 0 if rng.random() < 0.3 else 1 if failed else 0 if node_ids else 5
     selected = len(node_ids) + rng.choice([0, 0, 0, 1])
     told = [HELLO, CONFIGURED, *session(*extras, *middle, selected=selected, exit_status=status)]
-    lines = [as_line({"k": event.kind, "n": number, **asdict(event)}) for number, event in enumerate(told, start=1)]
+    lines = [as_line(as_record(event, number)) for number, event in enumerate(told, start=1)]
     true_exit = exited(rng.choice([status, status, status, 0, None]))
     return lines, replace(true_exit, reason=rng.choice(["exited", "exited", "exited", "timeout", "lost"]))
 

@@ -7,6 +7,7 @@ from pytest_mcp.api.errors import RunEnvironment
 from pytest_mcp.api.requests import DiscoverTests, ExecuteTests
 from pytest_mcp.config.model import Bounds
 from pytest_mcp.process.job import Exit
+from pytest_mcp.run.decode import reader
 from pytest_mcp.run.events import (
     CollectionFailed,
     CollectionSkipped,
@@ -20,12 +21,15 @@ from pytest_mcp.run.events import (
     SessionStarted,
     Started,
 )
+from pytest_mcp.run.exceptions import Chain
 from pytest_mcp.run.ledger import Ledger
 from pytest_mcp.run.run import Run
 
 ENVIRONMENT = RunEnvironment(
     root="/project", interpreter=None, candidates=[], python=None, pytest=None, config_file=None
 )
+# Of the lists that the child writes.
+CHAIN = reader(Chain | None)
 BOUNDS = Bounds(root=Path("/project"), max_timeout=3600, max_tokens=1_000_000)
 
 
@@ -43,7 +47,8 @@ def phase(node_id: str = "test_a.py::test_one", **told: Any) -> Phase:
         "subtest": None,
         "stage": None,
     }
-    return Phase(id=node_id, **usual | told)
+    values = usual | told
+    return Phase(id=node_id, **values | {"chain": CHAIN(values["chain"])})
 
 
 def raised(message: str, *frames: Any, node_id: str = "test_a.py::test_one", **told: Any) -> Phase:
@@ -75,7 +80,7 @@ def absent(node_id: str = "test_absent.py", reason: str = "no database") -> Coll
 
 def item(node_id: str, **told: Any) -> Items:
     usual: dict[str, Any] = {"classes": [], "function": node_id.rpartition("::")[2], "line": 1}
-    return Items(rows=[list(Item(id=node_id, **usual | told))])
+    return Items([Item(id=node_id, **usual | told)])
 
 
 def ended(exit_status: int = 0, **told: Any) -> SessionEnded:

@@ -1,15 +1,26 @@
 """Anything a child could ever write into its report, true or not."""
 
 import json
-from dataclasses import asdict
 from typing import Any, get_type_hints
 
 from hypothesis import strategies as st
 
 from pytest_mcp.run.decode import KINDS
-from pytest_mcp.run.events import Event, Phase, Selected, Started
-from tests.support.invented.records import absent, ended, finished, one_test, phase, session, skipped, uncollected
+from pytest_mcp.run.events import Event, Item, Phase, Selected, Started
+from pytest_mcp.run.exceptions import Chain
+from tests.support.invented.records import (
+    CHAIN,
+    absent,
+    ended,
+    finished,
+    one_test,
+    phase,
+    session,
+    skipped,
+    uncollected,
+)
 
+WORDS = {kind: word for word, kind in KINDS.items()}
 NODE_IDS = ["test_a.py::a", "test_a.py::b", "tests/test_c.py::T::c[1]"]
 
 whole = st.integers(min_value=-(10**15), max_value=10**15)
@@ -32,12 +43,10 @@ OF_HINT: dict[Any, st.SearchStrategy[Any]] = {
     list[str]: st.lists(words, max_size=3),
     list[int]: st.lists(whole, max_size=3),
     list[str] | None: st.none() | st.lists(words, max_size=3),
-    list[list[str]]: st.lists(st.lists(words, min_size=2, max_size=2), max_size=3),
-    list[list[Any]]: st.lists(
-        st.tuples(words, st.lists(words, max_size=2), words, st.none() | whole).map(list), max_size=3
-    ),
+    list[tuple[str, str]]: st.lists(st.tuples(words, words), max_size=3),
+    list[Item]: st.lists(st.builds(Item, words, st.lists(words, max_size=2), words, st.none() | whole), max_size=3),
     list[list[int]] | None: st.none() | st.lists(st.tuples(whole, whole).map(list), max_size=3),
-    list[Any] | None: st.none() | st.tuples(words, whole).map(list),
+    tuple[str, int] | None: st.none() | st.tuples(words, whole),
     dict[str, Any]: objects,
     dict[str, Any] | None: st.none() | objects,
 }
@@ -64,11 +73,13 @@ chains = st.lists(
 
 
 def fields_of(kind: type[Event]) -> dict[str, Any]:
-    return {name: hint for name, hint in get_type_hints(kind).items() if name != "kind"}
+    return get_type_hints(kind)
 
 
+executed = st.lists(st.tuples(words, st.sampled_from(["1", "3-5,9"])), max_size=3)
+OF_HINT[Chain | None] = (st.none() | chains).map(CHAIN)
+OF_HINT[dict[str, list[tuple[str, str]]]] = st.dictionaries(words, executed, max_size=2)
 ways_up = st.lists(st.sampled_from(["../pytest.ini", "../../conftest.py"]), max_size=3)
-executed = st.lists(st.tuples(words, st.sampled_from(["1", "3-5,9"])).map(list), max_size=3)
 # Values of these fields decide what a record means, so most of them are meant.
 OF_NAME: dict[str, st.SearchStrategy[Any]] = {
     "id": st.sampled_from(NODE_IDS) | words,
@@ -77,9 +88,7 @@ OF_NAME: dict[str, st.SearchStrategy[Any]] = {
     "exit_status": st.sampled_from([0, 1, 5]) | whole,
     "settings": ways_up,
     "conftests": ways_up,
-    "chain": st.none() | chains,
     "ranges": st.sampled_from(["", "1", "3-5,9"]),
-    "code": st.dictionaries(words, executed, max_size=2),
 }
 
 
@@ -87,11 +96,17 @@ def any_of(kind: type[Event]) -> st.SearchStrategy[Event]:
     return st.builds(kind, **{name: OF_NAME.get(name, OF_HINT[hint]) for name, hint in fields_of(kind).items()})
 
 
-any_event = st.one_of([any_of(kind) for kind in KINDS.values()])
+any_event: st.SearchStrategy[Any] = st.one_of([any_of(kind) for kind in KINDS.values()])
 
 
 def line_of(event: Event, **other: Any) -> bytes:
-    return json.dumps({"k": event.kind, "n": 1, **asdict(event), **other}).encode("ascii")
+    return json.dumps({**as_record(event), **other}).encode("ascii")
+
+
+def as_record(event: Event, number: int = 1) -> dict[str, Any]:
+    """As the child writes it."""
+    kind = type(event)
+    return {"k": WORDS[kind], "n": number, **{name: getattr(event, name) for name in fields_of(kind)}}
 
 
 @st.composite
@@ -103,7 +118,7 @@ def altered_records(draw: st.DrawFn) -> bytes:
     return line_of(record, **replaced)
 
 
-told_of_a_test = st.sampled_from(NODE_IDS).flatmap(
+told_of_a_test: st.SearchStrategy[Any] = st.sampled_from(NODE_IDS).flatmap(
     lambda node_id: st.sampled_from(
         [
             Started(node_id),
@@ -117,7 +132,9 @@ told_of_a_test = st.sampled_from(NODE_IDS).flatmap(
         ]
     )
 )
-told_of_a_session = st.sampled_from([Selected(0), Selected(4), uncollected(), absent(), ended(0), ended(1)])
+told_of_a_session: st.SearchStrategy[Any] = st.sampled_from(
+    [Selected(0), Selected(4), uncollected(), absent(), ended(0), ended(1)]
+)
 
 
 @st.composite

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from pytest_mcp.run.exceptions import Chain, parse_chain
+from pytest_mcp.run.exceptions import Chain
+from tests.support.invented.records import CHAIN
 
 # Modules of the child are not part of the package, so types are not known here.
 describe = import_module("pytest_mcp.child.describe")
@@ -119,7 +120,7 @@ def explained(folder: Path, call: str, **how: Any) -> Any:
 def told(folder: Path, call: str, **how: Any) -> Chain:
     """As it arrives, by way of JSON; without the frame of this file."""
     chain = chain_of(explained(folder, call, **how), str(folder))
-    read = parse_chain(json.loads(json.dumps(chain)))
+    read = CHAIN(json.loads(json.dumps(chain)))
     return tuple(
         each._replace(frames=tuple(f for f in each.frames if not f.path.endswith("test_describe.py"))) for each in read
     )
@@ -141,7 +142,7 @@ def test_a_frame_of_a_module_has_no_function_even_below_a_definition(tmp_path: P
     with pytest.raises(KeyError) as raised:
         exec(compile(source, str(tmp_path / "prices.py"), "exec"), {})
 
-    (only,) = parse_chain(chain_of(raised.getrepr(style="long"), str(tmp_path)))
+    (only,) = CHAIN(chain_of(raised.getrepr(style="long"), str(tmp_path)))
 
     assert [(frame.place, frame.function) for frame in only.frames[1:]] == [
         ("prices.py:4", None),
@@ -247,7 +248,7 @@ def test_a_path_outside_the_root_is_absolute(tmp_path: Path) -> None:
     inside.mkdir()
     chain = chain_of(explained(tmp_path, "sell", abspath=True), str(inside))
 
-    assert {frame.path for each in parse_chain(chain) for frame in each.frames} == {str(tmp_path / "shop.py"), __file__}
+    assert {frame.path for each in CHAIN(chain) for frame in each.frames} == {str(tmp_path / "shop.py"), __file__}
 
 
 @pytest.mark.parametrize(
@@ -269,7 +270,7 @@ def test_code_that_was_compiled_elsewhere_belongs_to_its_package_and_not_to_the_
     with pytest.raises(KeyError) as raised:
         exec(compile("{}['pen']", compiled_as, "exec"))
 
-    (told,) = parse_chain(chain_of(raised.getrepr(style="long"), str(tmp_path)))
+    (told,) = CHAIN(chain_of(raised.getrepr(style="long"), str(tmp_path)))
 
     assert told.frames[-1].place == place
 

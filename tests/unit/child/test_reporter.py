@@ -8,6 +8,7 @@ import pytest
 from pytest_mcp.run import events
 from pytest_mcp.run.events import Event
 from tests.support.child import events_of, records_of
+from tests.support.invented.streams import WORDS
 
 Kind = TypeVar("Kind", bound=Event)
 FINE = "def test_fine(): pass\n"
@@ -27,7 +28,7 @@ def of_kind(kind: type[Kind], told: list[Event]) -> list[Kind]:
 def test_a_session_is_told_from_its_start_to_its_end_in_records_that_count_up(root: Path) -> None:
     records = records_of(root, {"test_a.py": MANY})
 
-    kinds = [record.event.kind for record in records]
+    kinds = [WORDS[type(record.event)] for record in records]
     assert [record.number for record in records] == list(range(1, len(records) + 1))
     assert kinds == [
         *("hello", "configured", "session_started", "selected", "started", "finished"),
@@ -63,8 +64,8 @@ def test_a_test_that_passes_has_no_phase_and_one_that_does_not_has_those_that_ma
         ("test_xfails", "call", "skipped", "known"),
         ("test_teardown", "teardown", "failed", None),
     ]
-    assert phases[0].sections == [["Captured stdout call", "read this\n"]]
-    assert (phases[2].message, phases[0].location) == ("later", ["test_a.py", 4])
+    assert phases[0].sections == [("Captured stdout call", "read this\n")]
+    assert (phases[2].message, phases[0].location) == ("later", ("test_a.py", 4))
     assert [test.passed for test in of_kind(events.Finished, told)] == [True, False, False, False, False]
 
 
@@ -129,8 +130,8 @@ def test_a_collection_has_a_row_for_each_test_and_runs_none(root: Path) -> None:
 
     (items,) = of_kind(events.Items, told)
     assert items.rows[:2] == [
-        ["test_a.py::TestA::test_a", ["TestA"], "test_a", 2],
-        ["test_b.py::test_n[0]", [], "test_n", 3],
+        ("test_a.py::TestA::test_a", ["TestA"], "test_a", 2),
+        ("test_b.py::test_n[0]", [], "test_n", 3),
     ]
     assert of_kind(events.Selected, told) == [events.Selected(4)]
     assert of_kind(events.Started, told) == []

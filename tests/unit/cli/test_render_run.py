@@ -148,7 +148,7 @@ def test_what_pytest_printed_besides_comes_first_without_its_closing_line() -> N
 
 
 def test_files_with_gaps_stand_before_the_notices_the_worst_last() -> None:
-    gaps = [
+    gaps: list[Event] = [
         CoveredFile("a.py", 9, 1, "4", [[3, 4]]),
         CoveredFile("b.py", 9, 4, "2,5-7", []),
         Covered(72.222, 18, 5, 4, 1, 2, None),

@@ -8,7 +8,7 @@ from pytest_mcp.api.advice import Sentence, by_operator, in_shell
 from pytest_mcp.api.errors import ErrorType, ExecutionFailed, Fault, RefusedByPytest, RunFacts
 from pytest_mcp.environment.readiness import Standing, of_failure, of_survey, uncollected_line
 from pytest_mcp.environment.surroundings import Django
-from pytest_mcp.run.events import Deselected, Event, ImportedElsewhere, UsageFault
+from pytest_mcp.run.events import Deselected, Event, ImportedElsewhere, Selected, UsageFault
 from tests.support.invented.records import absent, item, session, uncollected
 from tests.support.invented.surveys import (
     HELLO,
@@ -195,6 +195,6 @@ def test_a_django_project_is_told_the_plugin_and_the_settings_that_its_tests_nee
 
 
 def test_addopts_that_show_something_else_are_not_taken_for_a_project_without_tests() -> None:
-    run = survey(HELLO, portrait(), *(event for event in session(selected=0) if event.kind != "selected"))
+    run = survey(HELLO, portrait(), *(event for event in session(selected=0) if not isinstance(event, Selected)))
 
     assert "--fixtures" in next_step(of_survey(run, SURROUNDINGS))

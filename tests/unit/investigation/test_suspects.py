@@ -27,7 +27,7 @@ TEST = "test_shop.py::test_it"
 
 def test_names_that_the_child_tells_are_one_line_of_limited_length() -> None:
     """A test can give a code object any name, and write records itself."""
-    executed = Executed(TEST, {"shop\x1b[31m.py" + 9_999 * "y": [["price\n" + 9_999 * "x", "1-3"]]}, [], complete=True)
+    executed = Executed(TEST, {"shop\x1b[31m.py" + 9_999 * "y": [("price\n" + 9_999 * "x", "1-3")]}, [], complete=True)
 
     (found,) = suspects_of(execution(session(one_test(TEST, phase(TEST)), executed, selected=1)), TEST, {})
 
@@ -63,7 +63,7 @@ def function_of(number: int) -> str:
 
 
 def ran(numbers: frozenset[int] | set[int], test: str = "t") -> Executed:
-    return Executed(test, {"a.py": [[function_of(number), str(number)] for number in sorted(numbers)]}, [], True)
+    return Executed(test, {"a.py": [(function_of(number), str(number)) for number in sorted(numbers)]}, [], True)
 
 
 def line(number: int) -> Line:

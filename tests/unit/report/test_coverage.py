@@ -55,19 +55,19 @@ def test_files_with_the_most_missed_lines_come_first_and_branches_are_written_as
     ("exact", "shown"), [(0.0, 0), (0.001, 0.01), (66.666, 66.67), (99.9999, 99.99), (100.0, 100), (None, 60)]
 )
 def test_only_what_ran_completely_has_a_hundred_percent(exact: float | None, shown: float) -> None:
-    assert told(replace(ALL, percent=exact)).percent == shown
+    assert told(ALL._replace(percent=exact)).percent == shown
 
 
 def test_changed_source_files_that_were_not_measured_are_named() -> None:
     ranges = {"src/a.py": "1", "src/new.py": "1-9", "tests/test_new.py": "1", "notes.md": "2"}
     nothing = ChangedLines("main", {}, None)
 
-    found = told(file("src/a.py", 0), replace(ALL, lines=1, missed=0), lines=ChangedLines("main", ranges))
+    found = told(file("src/a.py", 0), ALL._replace(lines=1, missed=0), lines=ChangedLines("main", ranges))
 
     assert (found.summary, found.percent) == ("1 changed line, 1 ran (since main)", 100)
     assert found.not_measured == ["src/new.py"]
     assert (
-        told(replace(ALL, lines=0, missed=0), lines=nothing).summary == "no changed line can be executed (since main)"
+        told(ALL._replace(lines=0, missed=0), lines=nothing).summary == "no changed line can be executed (since main)"
     )
 
 
@@ -101,7 +101,7 @@ def test_a_run_that_was_stopped_and_a_shard_are_partial() -> None:
 
 def test_without_a_report_the_reason_is_told() -> None:
     assert told().summary == "coverage is not known"
-    assert told(replace(ALL, error="DataError: bad file")).summary == "coverage is not known: DataError: bad file"
+    assert told(ALL._replace(error="DataError: bad file")).summary == "coverage is not known: DataError: bad file"
 
 
 def test_files_that_do_not_fit_are_counted_and_more_tokens_show_more() -> None:

@@ -67,7 +67,7 @@ def test_the_last_phase_that_was_no_pass_names_the_outcome() -> None:
 
 def test_deselected_tests_count_as_collected_and_are_marked_in_their_collector() -> None:
     collector = {"nodeid": "test_a.py", "outcome": "passed", "result": [{"nodeid": "x"}, {"nodeid": "y"}]}
-    stream = [Collected(collector), Deselected(1, ["y"]), ended(collected=1)]
+    stream: list[Event] = [Collected(collector), Deselected(1, ["y"]), ended(collected=1)]
 
     report = build(execution(stream, detail="full"))
 

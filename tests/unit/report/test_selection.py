@@ -58,7 +58,7 @@ def test_a_filter_that_left_no_test_is_named(asked: dict[str, str], named: list[
 
 
 def test_of_the_projects_options_those_that_the_call_replaces_are_not_named() -> None:
-    known = replace(NOTHING, options=["-m slow", "-k login", "--deselect test_b.py", "--ignore old"])
+    known = NOTHING._replace(options=["-m slow", "-k login", "--deselect test_b.py", "--ignore old"])
 
     (sentence,) = sentences(Deselected(7, None), known, markers="slow")
 
@@ -85,10 +85,10 @@ def test_that_there_was_nothing_to_select_is_said_in_both_tools() -> None:
 @pytest.mark.parametrize(
     ("known", "said"),
     [
-        (replace(NOTHING, others=12), ["'test_*.py'", "12 other .py"]),
-        (replace(NOTHING, matching=3), ["3 file(s) match", "'test_*.py'"]),
-        (replace(NOTHING, options=["--ignore old", "-k x"]), ["--ignore old"]),
-        (replace(NOTHING, places=["unit", "checks"]), ["'unit', 'checks'"]),
+        (NOTHING._replace(others=12), ["'test_*.py'", "12 other .py"]),
+        (NOTHING._replace(matching=3), ["3 file(s) match", "'test_*.py'"]),
+        (NOTHING._replace(options=["--ignore old", "-k x"]), ["--ignore old"]),
+        (NOTHING._replace(places=["unit", "checks"]), ["'unit', 'checks'"]),
     ],
 )
 def test_what_there_was_instead_of_tests_is_said(known: NothingSelected, said: list[str]) -> None:

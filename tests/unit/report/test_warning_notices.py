@@ -1,6 +1,5 @@
 """Wording may change; that a sentence is there, and what it counts, may not."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -19,7 +18,7 @@ RAISED = "Exception in thread 1\n\nTraceback (most recent call last):\n  File\nV
 
 
 def warned(category: str, message: str = "x", **told: Any) -> Warned:
-    return replace(OTHER, category=category, message=message, **told)
+    return OTHER._replace(category=category, message=message, **told)
 
 
 def sentences(*warnings: Warned, **asked: Any) -> list[str]:
@@ -75,14 +74,14 @@ def test_other_warnings_are_one_sentence_a_category_the_most_frequent_first() ->
 def test_a_warning_from_outside_the_project_is_told_by_its_test_or_its_library() -> None:
     library = "/usr/lib/python3.12/json/decoder.py"
 
-    assert sentences(replace(OTHER, filename=library)) == [f"1 UserWarning, first at {A}: 'old'"]
-    assert sentences(replace(OTHER, filename=library, id=None)) == [
+    assert sentences(OTHER._replace(filename=library)) == [f"1 UserWarning, first at {A}: 'old'"]
+    assert sentences(OTHER._replace(filename=library, id=None)) == [
         "1 UserWarning, first at python3.12/json/decoder.py:3: 'old'"
     ]
 
 
 def test_the_message_of_a_warning_is_cut_to_one_short_line() -> None:
-    (sentence,) = sentences(replace(OTHER, message="long " * 100))
+    (sentence,) = sentences(OTHER._replace(message="long " * 100))
 
     assert sentence.endswith("...'")
     assert len(sentence.partition("a.py:3: ")[2]) == SHOWN_MESSAGE + len("''")

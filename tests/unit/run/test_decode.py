@@ -6,23 +6,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_mcp.run.decode import KINDS, Record, parse
-from pytest_mcp.run.events import Event
+from pytest_mcp.run.events import MAX_ENTRIES, Event, Item, Phase
+from pytest_mcp.run.exceptions import Frame, Raised
 from tests.support.invented.records import finished
 from tests.support.invented.streams import any_event, fields_of, json_values, line_of
+
+FRAME = ["src/cart.py", 12, "total", "return sum(cart)", [["cart", "[1]"]], ["n = 1"]]
 
 
 def usual(kind: str) -> dict[str, Any]:
     """One record of this kind, with the plainest values."""
     plain: dict[Any, Any] = {str: "x", int: 1, float: 0.5, bool: False}
-    plain |= {
-        list[str]: ["x"],
-        list[int]: [1],
-        list[list[str]]: [["t", "x"]],
-        list[list[Any]]: [["x", ["x"], "x", 1]],
-    }
-    told = {
-        name: plain.get(hint, {} if hint == dict[str, Any] else None) for name, hint in fields_of(KINDS[kind]).items()
-    }
+    plain |= {list[str]: ["x"], list[int]: [1], list[Item]: [["x", ["x"], "x", 1]]}
+    plain |= {list[tuple[str, str]]: [["t", "x"]], dict[str, Any]: {}, dict[str, list[tuple[str, str]]]: {}}
+    told = {name: plain.get(hint) for name, hint in fields_of(KINDS[kind]).items()}
     told |= {"ranges": "3-5,9"} if kind == "covered_file" else {}
     return told | ({"settings": ["../tox.ini"], "conftests": []} if kind == "above_root" else {})
 
@@ -107,13 +104,38 @@ def test_a_record_with_a_field_missing_or_of_another_type_is_no_event(kind: str,
         ("phase", {"location": []}),
         ("phase", {"location": ["a path alone"]}),
         ("phase", {"chain": [["no", "exception"]]}),
+        ("phase", {"chain": [[None, None, "text", []]]}),
         ("phase", {"chain": [[None, None, ["text"], [["a.py", 1]]]]}),
         ("phase", {"chain": [[None, None, ["text"], [["a.py", True, None, None, [], []]]]]}),
+        ("phase", {"chain": [[None, None, ["text"], [["a.py", 1, None, None, [["name"]], []]]]]}),
+        ("phase", {"chain": [[None, None, [], []]] * (MAX_ENTRIES + 1)}),
+        ("phase", {"chain": [[None, None, [], [FRAME] * (MAX_ENTRIES + 1)]]}),
     ],
 )
 def test_a_list_of_the_wrong_things_is_no_event(kind: str, told: dict[str, Any]) -> None:
     """What is let through here is unpacked, joined and hashed later on."""
     assert read(kind, **told) is None
+
+
+def test_a_chain_of_exceptions_is_read_with_everything_it_tells() -> None:
+    told = [["cause", "the last 60 of 90 frames", ["ValueError: no", "why"], [FRAME]], [None, None, [], []]]
+
+    phase = read("phase", chain=told)
+
+    assert isinstance(phase, Phase)
+    frame = Frame("src/cart.py", 12, "total", "return sum(cart)", (("cart", "[1]"),), ("n = 1",))
+    assert phase.exceptions == (
+        Raised("cause", "the last 60 of 90 frames", ("ValueError: no", "why"), (frame,)),
+        Raised(None, None, (), ()),
+    )
+    assert frame.place == "src/cart.py:12"
+
+
+def test_the_place_of_a_frame_is_one_line_whatever_its_code_says() -> None:
+    phase = read("phase", chain=[[None, None, [], [["a\nnotices: all passed", *FRAME[1:]]]]])
+
+    assert isinstance(phase, Phase)
+    assert phase.exceptions[0].frames[0].place == "a\\nnotices: all passed:12"
 
 
 @pytest.mark.parametrize("exit_status", [False, True])

@@ -28,7 +28,7 @@ def test_ranges_are_the_lines_of_their_functions() -> None:
     event = parsed(EXECUTED, code={"a.py": [["f", "3-5,9"], ["C.g", "12"]], "b.py": []}, calls=[["a.py", "f"]])
 
     assert list(event.lines()) == [*(Line("a.py", "f", n) for n in (3, 4, 5, 9)), Line("a.py", "C.g", 12)]
-    assert event.calls == [["a.py", "f"]]
+    assert event.calls == [("a.py", "f")]
 
 
 def test_ranges_and_pairs_of_lines_of_a_covered_file_are_accepted() -> None:
