@@ -26,7 +26,7 @@ from pytest_mcp.api import did_you_mean, expressions
 from pytest_mcp.api.results import CollectionError
 from pytest_mcp.changed.mentions import Names, Scanner
 from pytest_mcp.cli.commands import hook
-from pytest_mcp.cli.setup import json_text
+from pytest_mcp.cli.setup import settings_text
 from pytest_mcp.config import endpoint
 from pytest_mcp.python.files import read_manifest
 from pytest_mcp.python.install_lines import Situation, declaration
@@ -208,7 +208,7 @@ def admit(said: str) -> None:
 
 def read_settings(said: str) -> object:
     try:
-        return json_text.read(said)
+        return settings_text.read(said)
     except (ValueError, RecursionError):
         return None
 
@@ -249,7 +249,7 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "collection_errors.collection_error": lambda said: collection_errors.collection_error(broken(said, traceback=said)),
     "hook.test_run": lambda said: hook.test_run(f"pytest {said}", "", ""),
     "ink.columns": colours.columns,
-    "json_text.read": read_settings,
+    "settings_text.read": read_settings,
     "listing.fit_discovery": listed,
     "incoming.admitted": admit,
     "incoming.mended": lambda said: incoming.mended(said.encode("utf-8", "replace")),

@@ -3,24 +3,23 @@
 The exit code is 0 if everything is as requested, 1 if something is not, 2 for a usage error.
 
 A client's own command changes the user's own settings where it keeps everything else. Not files of projects: `gemini
-mcp add` was seen to empty one in a folder that is not trusted. Not `codex mcp add`, which drops comments and keys that
-it does not know from entries of others.
+mcp add` was seen to empty one in a folder that is not trusted.
 """
 
 import argparse
 import contextlib
 import json
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import takewhile
 from pathlib import Path
-from typing import Literal
 
 import anyio
 
 from pytest_mcp.api import did_you_mean
-from pytest_mcp.cli.setup import beside, entries, server_command, settings_file
-from pytest_mcp.cli.setup.clients import CLIENTS, OTHER, Client
+from pytest_mcp.cli.setup import entries, server_command, settings_file
+from pytest_mcp.cli.setup.clients import CLIENTS, GOOSE, OTHER, Client
+from pytest_mcp.cli.setup.extras import FLAGS, Extra, extras, has_anything, instructions
 from pytest_mcp.cli.setup.plan import Plan, checked_url, this_machine
 from pytest_mcp.cli.setup.settings_file import Change, SettingsError, real
 from pytest_mcp.config.model import DEFAULT_TIMEOUT, TOKEN_VARIABLE, Config, NoProject
@@ -31,21 +30,10 @@ from pytest_mcp.python import git_files
 from pytest_mcp.terminal.output import MISUSE, ask, can_ask, print_message, show
 from pytest_mcp.text import in_line, safe
 
-GOOSE = "goose"
 CLIENTS_BY_NAME = {client.name: client for client in CLIENTS}
-PRINTED = (
-    f"`pytest-mcp setup --print {GOOSE}` prints an entry for goose, `pytest-mcp setup --print {OTHER.name}` for others."
-)
-_COMMENTS = "has comments or trailing commas, which would be lost, so it is not changed"
-# By client and whether to remove. Words in capitals are replaced, ARGS by any number of words.
-COMMANDS = {
-    ("claude-code", False): "claude mcp add-json --scope user NAME ENTRY",
-    ("claude-code", True): "claude mcp remove --scope user NAME",
-    ("gemini", False): "gemini mcp add --scope user --timeout TIMEOUT NAME PROGRAM -- ARGS",
-    ("gemini", True): "gemini mcp remove --scope user NAME",
-    ("vscode", False): "code --add-mcp NAMED_ENTRY",
-}
-# They take a second or two to start, on a busy machine several.
+_PRINTED = {client.name: client for client in (GOOSE, OTHER)}
+_HOW_PRINTED = "`pytest-mcp setup --print goose` prints an entry for goose, `pytest-mcp setup --print json` for others."
+# A client's own command takes a second or two to start, on a busy machine several.
 MAX_SECONDS = 60
 
 
@@ -69,42 +57,37 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(options: argparse.Namespace, load_config: LoadConfig) -> int:
-    plan = _plan(options, _config(options, load_config))
-    if printed := {GOOSE, OTHER.name}.intersection(options.clients):
-        if not options.print or plan.remove or len(options.clients) > 1 or (plan.url and GOOSE in printed):
-            print_message(PRINTED)
+    plan = _plan(options, load_config)
+    if printed := [_PRINTED[name] for name in options.clients if name in _PRINTED]:
+        if not options.print or plan.remove or len(options.clients) > 1 or (plan.url and not printed[0].remote):
+            print_message(_HOW_PRINTED)
             return MISUSE
-        show(entries.goose_sample(plan) if GOOSE in printed else entries.sample(OTHER, plan))
+        show(entries.sample(printed[0], plan))
         return 0
     if unknown := [name for name in options.clients if name not in CLIENTS_BY_NAME]:
-        near = did_you_mean.nearest(unknown[0].lower(), [*CLIENTS_BY_NAME, GOOSE])
+        near = did_you_mean.nearest(unknown[0].lower(), [*CLIENTS_BY_NAME, GOOSE.name])
         meant = f"did you mean {near}?" if near else f"the known clients are {', '.join(CLIENTS_BY_NAME)}"
         print_message(f"unknown client: {unknown[0]}; {meant}")
         return MISUSE
     clients = [CLIENTS_BY_NAME[name] for name in dict.fromkeys(options.clients)] or _default_clients(plan)
     if not (clients or plan.remove):
-        show(f"No client was found. Name one: {', '.join(CLIENTS_BY_NAME)}.\n{PRINTED}")
+        show(f"No client was found. Name one: {', '.join(CLIENTS_BY_NAME)}.\n{_HOW_PRINTED}")
         return 1
     served = {client: _set_up(client, plan) for client in clients}
     readers = CLIENTS if plan.remove and not options.clients else [client for client in served if served[client]]
-    is_told = _write_extras(beside.instructions(clients, readers, plan), plan)
+    is_done = _write_extras(instructions(clients, readers, plan), plan)
     if plan.portable and plan.command and not plan.url and plan.which(plan.command[0]) is None:
         show(f"\n`{plan.command[0]}` is not on your PATH: clients will not find it until it is installed there.")
-    return 0 if all(served.values()) and is_told else 1
+    return 0 if all(served.values()) and is_done else 1
 
 
-def _config(options: argparse.Namespace, load_config: LoadConfig) -> Config | None:
-    """The settings; None if the current folder is not a project and no project was named."""
+def _plan(options: argparse.Namespace, load_config: LoadConfig) -> Plan:
     try:
-        return load_config()
-    except NoProject:
+        config: Config | None = load_config()
+    except NoProject:  # the user's own settings can be changed without one
         if options.root or options.python:
             raise
-        return None
-
-
-def _plan(options: argparse.Namespace, config: Config | None) -> Plan:
-    asked: Literal["ask", "cannot ask"] = "ask" if can_ask() else "cannot ask"
+        config = None
     command = [] if options.remove else server_command.command(server_command.here())
     return Plan(
         machine=this_machine(),
@@ -112,11 +95,11 @@ def _plan(options: argparse.Namespace, config: Config | None) -> Plan:
         user=options.user,
         remove=options.remove,
         portable=options.portable,
-        confirmed="yes" if options.yes else "no" if options.print else asked,
+        confirmed="yes" if options.yes else "no" if options.print else "ask" if can_ask() else "cannot ask",
         command=server_command.portable(command) if options.portable and command else command,
         flags=changed_flags(options, config),
         limit=options.timeout or DEFAULT_TIMEOUT,
-        extras=frozenset(name for name in beside.FLAGS if getattr(options, name)),
+        extras=frozenset(name for name in FLAGS if getattr(options, name)),
         url=None if options.url is None else checked_url(options.url),
     )
 
@@ -124,7 +107,7 @@ def _plan(options: argparse.Namespace, config: Config | None) -> Plan:
 def _default_clients(plan: Plan) -> list[Client]:
     """The clients if none was named: those that are installed, or those that have an entry to remove."""
     if plan.remove:
-        return [client for client in CLIENTS if beside.has_anything(client, plan)]
+        return [client for client in CLIENTS if has_anything(client, plan)]
     installed = [client for client in CLIENTS if plan.has_installed(client)]
     missing = [client.title for client in CLIENTS if client not in installed]
     if installed:
@@ -142,43 +125,48 @@ def _set_up(client: Client, plan: Plan) -> bool:
     try:
         change = entries.change(client, plan)
         if not change.is_needed:
-            show("There is nothing to remove." if plan.remove else "It is already set up.")
+            nothing = "There is nothing to remove. An entry with an address and no token is removed with --url."
+            show(nothing if plan.remove else "It is already set up.")
         elif not _apply(change, client, plan):
             return False
     except SettingsError as error:
-        is_kept = plan.remove and isinstance(error, entries.ImpossibleError)
-        (show if is_kept else print_message)(safe(str(error)))
+        print_message(safe(str(error)))
         if not (plan.remove or isinstance(error, entries.ImpossibleError)):
-            show(_without_token(f"Add this to it yourself:\n{safe(entries.sample(client, plan))}", plan))
-        if not is_kept:
-            return False
-    return _write_extras(beside.extras(client, plan), plan)
+            sample = safe(entries.sample(client, plan))
+            show(f"Add this to it yourself:\n{sample.replace(plan.token, entries.NOT_SHOWN) if plan.token else sample}")
+        return False
+    return _write_extras(extras(client, plan), plan)
 
 
 def _apply(change: Change, client: Client, plan: Plan) -> bool:
-    show(_without_token(entries.difference(client, plan, change), plan))
+    show(entries.difference(client, plan, change))
     if not (plan.remove or plan.portable or plan.url) and git_files.is_tracked(change.path):
         show("git tracks this file, and the command is a path on this machine: --portable writes one for everybody.")
     if command := _own_command(client, plan, change):
         show(safe(f"$ {shlex.join(command)}"))
-    if change.loses == "comments" and not command:
-        raise SettingsError(change.path, _COMMENTS)
-    if change.loses == "layout" and change.after is not None:
-        show("Other lines of the file are laid out anew; their values stay.")
+    else:
+        change.check()
     if not _is_confirmed(plan, offered=False):
         return plan.confirmed == "no"
     if command and (problem := _run(command, plan)):
         print_message(f"{command[0]}: {problem}; so the file itself is changed")
     # After the client's own command, what that has left out; an object that it left empty may stay.
     rest = settings_file.changed(change.path, change.keys, change.new) if command else change
-    if rest.old != rest.new or rest.loses != "comments":
+    if rest.old != rest.new or rest.obstacle is None:
         _write(rest, plan)
-    project = client.project_step if plan.level(client) == "project" else ""
-    is_asking = client.asks and not ("allow" in plan.extras and (client.approval or client.rules))
-    asks = f"{client.title} asks before it calls {client.asks}, until you allow it." * bool(is_asking)
-    steps = [_about_token(client, plan), project, client.next_step, asks]
-    show("Removed." if plan.remove else " ".join(filter(None, ["Written.", *steps])))
+    show("Removed." if plan.remove else " ".join(filter(None, ["Written.", *_next_steps(client, plan)])))
     return True
+
+
+def _next_steps(client: Client, plan: Plan) -> Iterator[str]:
+    if plan.token and client.remote and client.remote.variable is None:
+        yield f"The token is in this file, because {client.title} takes it from nowhere else."
+    elif plan.token:
+        yield f"The token is not in the file: set {TOKEN_VARIABLE} where you start {client.title}."
+    yield client.project_step if plan.level(client) == "project" else ""
+    yield client.next_step
+    if client.asks and not ("allow" in plan.extras and (client.approval or client.rules)):
+        yield f"{client.title} asks before it calls {client.asks}, until you allow it."
 
 
 def _own_command(client: Client, plan: Plan, change: Change) -> list[str]:
@@ -186,7 +174,7 @@ def _own_command(client: Client, plan: Plan, change: Change) -> list[str]:
 
     A repository must not decide which program runs, so one inside the project is not taken.
     """
-    template, name, entry = COMMANDS.get((client.name, plan.remove), ""), change.keys[-1], change.new or {}
+    template, name, entry = client.remove if plan.remove else client.add, change.keys[-1], change.new or {}
     path = plan.which(template.partition(" ")[0])
     is_meant = plan.level(client) == "user" and (change.old is None) != plan.remove
     if not is_meant or path is None or (plan.root and real(Path(path)).is_relative_to(real(plan.root))):
@@ -220,22 +208,21 @@ def _is_confirmed(plan: Plan, *, offered: bool) -> bool:
 
 
 def _write(change: Change, plan: Plan) -> None:
-    if change.loses == "comments":
-        raise SettingsError(change.path, _COMMENTS)
     settings_file.write(change)
     if change.is_needed and change.after is None:
         show(safe(f"Nothing else was in {change.path}, so it was deleted."))
+        ours = {real(Path(folder)) for folder in (plan.root, plan.machine.home) if folder}
         with contextlib.suppress(OSError):  # something is in a folder
-            for folder in takewhile(lambda each: each not in (plan.root, plan.machine.home), change.path.parents):
+            for folder in takewhile(lambda each: each not in ours, change.path.parents):
                 folder.rmdir()
 
 
-def _write_extras(extras: Iterable[beside.Extra], plan: Plan) -> bool:
+def _write_extras(wanted: Iterable[Extra], plan: Plan) -> bool:
     """Whether those that were asked for are written. To decline what was only offered is no failure."""
     is_done = True
     try:
-        for extra in extras:
-            offered = not plan.remove and extra.name not in plan.extras
+        for extra in wanted:
+            offered = not plan.remove and extra.flag not in plan.extras
             if not extra.change.is_needed or (offered and (plan.confirmed != "ask" or plan.user)):
                 continue
             show(safe(f"\n{extra.title}: {extra.change.path}\n") + extra.difference)
@@ -248,15 +235,3 @@ def _write_extras(extras: Iterable[beside.Extra], plan: Plan) -> bool:
         print_message(safe(str(error)))
         return False
     return is_done
-
-
-def _about_token(client: Client, plan: Plan) -> str:
-    if plan.token is None:
-        return ""
-    if client.remote and client.remote.variable is None:
-        return f"The token is in this file, because {client.title} takes it from nowhere else."
-    return f"The token is not in the file: set {TOKEN_VARIABLE} where you start {client.title}."
-
-
-def _without_token(text: str, plan: Plan) -> str:
-    return text.replace(plan.token, entries.NOT_SHOWN) if plan.token else text

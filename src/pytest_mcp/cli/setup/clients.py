@@ -6,8 +6,6 @@ from typing import Any, Literal, NamedTuple
 
 # The tools that a client may be told to call without asking.
 TOOL_NAMES = ("discover_tests", "execute_tests", "explain_environment", "investigate_failure", "test_history")
-# The shortest timeout that is written, in seconds.
-SHORTEST_TIMEOUT = 300
 
 Level = Literal["project", "user"]
 
@@ -17,7 +15,8 @@ class Timeout(NamedTuple):
 
     key: str
     per_second: int = 1
-    least: int = SHORTEST_TIMEOUT
+    # The shortest that is written, in seconds.
+    least: int = 300
     for_calls: bool = True
 
 
@@ -50,6 +49,9 @@ class Client:
     home: str | None = None
     programs: tuple[str, ...] = ()
     sign: str = ""
+    # Its own commands for the user's settings. Words in capitals are replaced, ARGS by any number of words.
+    add: str = ""
+    remove: str = ""
     # What the user must know or do after the file was written, and first if it is the project's file.
     next_step: str = ""
     project_step: str = ""
@@ -79,6 +81,7 @@ class Client:
 CLIENTS = (
     Client("claude-code", "Claude Code", user=("claude-state/.claude.json",), project=(".mcp.json",), home="claude",
         programs=("claude",), sign=".claude", fixed={"type": "stdio"}, asks="a tool",
+        add="claude mcp add-json --scope user NAME ENTRY", remove="claude mcp remove --scope user NAME",
         project_step="Start `claude` in the project: it asks once whether this server may run.",
         remote=Remote("${PYTEST_MCP_TOKEN}", fixed={"type": "http"}), instructions="CLAUDE.md",
         rules={"project": ".claude/settings.json", "user": "claude/settings.json"}),
@@ -86,6 +89,7 @@ CLIENTS = (
     Client("claude-desktop", "Claude Desktop", user=("applications/Claude/claude_desktop_config.json",),
         next_step="Quit Claude Desktop and start it again.", one_project=True, arguments=("--timeout=220",),
         instructions=None),
+    # Not `codex mcp add`, which drops comments and keys that it does not know from entries of others.
     Client("codex", "Codex", user=("codex/config.toml",), project=(".codex/config.toml",), servers="mcp_servers",
         project_step="Codex reads this file only if you trust the project: start `codex` there once.",
         timeouts=(Timeout("startup_timeout_sec", least=60, for_calls=False), Timeout("tool_timeout_sec")),
@@ -94,6 +98,8 @@ CLIENTS = (
     # Its default for calls is ten minutes.
     Client("gemini", "Gemini CLI", user=("~/.gemini/settings.json",), project=(".gemini/settings.json",),
         next_step="Gemini CLI starts servers in trusted folders only: start `gemini` there once.",
+        add="gemini mcp add --scope user --timeout TIMEOUT NAME PROGRAM -- ARGS",
+        remove="gemini mcp remove --scope user NAME",
         timeouts=(Timeout("timeout", 1000, least=600),), remote=Remote("${PYTEST_MCP_TOKEN}", url="httpUrl"),
         instructions="GEMINI.md", asks="a tool", approval={"trust": True}),
     Client("cursor", "Cursor", user=("~/.cursor/mcp.json",), project=(".cursor/mcp.json",), programs=("cursor-agent",),
@@ -101,6 +107,7 @@ CLIENTS = (
         workspace="${workspaceFolder}", one_project=True, remote=Remote("${env:PYTEST_MCP_TOKEN}")),
     Client("vscode", "VS Code", user=("applications/Code/User/mcp.json",), project=(".vscode/mcp.json",),
         servers="servers", programs=("code",), fixed={"type": "stdio"}, workspace="${workspaceFolder}",
+        add="code --add-mcp NAMED_ENTRY",
         next_step="Start it with the command MCP: List Servers, and trust it when asked.", one_project=True,
         remote=Remote("${env:PYTEST_MCP_TOKEN}", fixed={"type": "http"})),
     Client("opencode", "opencode", user=("config/opencode/opencode.jsonc", "config/opencode/opencode.json"),
@@ -135,5 +142,9 @@ CLIENTS = (
         remote=Remote(None), instructions=None),
 )  # fmt: skip
 
-# Stands for every client that is not in the table, for `setup --print json`.
+# Entries that are only printed: for goose, whose YAML is left to its user because libraries rewrite the rest of a file,
+# and for every client that is not in the table.
+GOOSE = Client("goose", "goose", user=("config/goose/config.yaml",), servers="extensions", one_project=True,
+    timeouts=(Timeout("timeout"),),
+    fixed={"type": "stdio", "description": "Runs the project's pytest tests", "enabled": True})  # fmt: skip
 OTHER = Client("json", "Another client", user=("~/mcp.json",), one_project=True, remote=Remote("${PYTEST_MCP_TOKEN}"))

@@ -8,14 +8,13 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from itertools import count
-from pathlib import PurePath
 from typing import Any
 
-from pytest_mcp.cli.setup import settings_file
-from pytest_mcp.cli.setup.clients import SHORTEST_TIMEOUT, Client, Remote
+from pytest_mcp.cli.setup import settings_file, settings_text
+from pytest_mcp.cli.setup.clients import GOOSE, Client, Remote
 from pytest_mcp.cli.setup.plan import Plan
 from pytest_mcp.cli.setup.server_command import MODULE, SCRIPTS
-from pytest_mcp.cli.setup.settings_file import FORMATS, Change, SettingsError
+from pytest_mcp.cli.setup.settings_file import Change, SettingsError
 from pytest_mcp.config.model import TOKEN_VARIABLE
 from pytest_mcp.config.options import SETTINGS
 
@@ -54,8 +53,11 @@ def change(client: Client, plan: Plan) -> Change:
     path = plan.checked(plan.path(client))
     taken = settings_file.value(path, [client.servers])
     name = server_name(client, plan, taken if isinstance(taken, Mapping) else {})
-    old = settings_file.value(path, [client.servers, name])
-    if old is not None and not (is_ours(old) or _leads_to(old, plan.url)):
+    keys, old = (client.servers, name), settings_file.value(path, [client.servers, name])
+    is_old_ours = is_ours(old) or _leads_to(old, plan.url)
+    if plan.remove:
+        return settings_file.changed(path, keys, None) if is_old_ours else settings_file.unchanged(path)
+    if old is not None and not is_old_ours:
         # Without its arguments, which may contain secrets.
         does = f"starts {word}" if (word := program(old)) else "has no command (if it has the server's URL, add --url)"
         raise ImpossibleError(
@@ -63,49 +65,34 @@ def change(client: Client, plan: Plan) -> Change:
             f"has an entry {name!r} that {does} and does not seem to be pytest-mcp's. It was not changed."
             " Rename it, or remove it if you do not need it",
         )
-    if plan.remove and old is None:
-        return settings_file.unchanged(path)
-    return settings_file.changed(path, (client.servers, name), None if plan.remove else entry(client, plan, old or {}))
+    return settings_file.changed(path, keys, entry(client, plan, old or {}))
 
 
 def sample(client: Client, plan: Plan) -> str:
     """A file with only this entry, to be copied by hand."""
-    return _file(client, plan, server_name(client, plan, {}), entry(client, plan, {}))
-
-
-def goose_sample(plan: Plan) -> str:
-    """The entry for goose, to be copied by hand: YAML libraries rewrite the rest. JSON values are YAML too."""
-    name, (program, *arguments) = project_name(plan.root) if plan.root else "pytest", plan.command
-    # It starts servers in the folder of a session, which need not be the project's.
-    root = [] if plan.root is None else ["--root", str(plan.root)]
-    entry = {"type": "stdio", "name": name, "description": "Runs the project's pytest tests", "enabled": True}
-    entry |= {"cmd": program, "args": [*arguments, *root, *plan.flags]}
-    entry |= {"timeout": max(SHORTEST_TIMEOUT, plan.limit + TIMEOUT_MARGIN)}
-    lines = [f"    {key}: {json.dumps(value, ensure_ascii=False)}" for key, value in entry.items()]
-    file = plan.machine.path("config/goose/config.yaml")
-    where = f"# In {file}. If it has the key `extensions`, put the entry below that."
-    return "\n".join([where, "extensions:", f"  {name}:", *lines])
+    name, made = server_name(client, plan, {}), entry(client, plan, {})
+    if client is not GOOSE:
+        return _file(client, plan, name, made)
+    # JSON values are YAML too.
+    value = json.dumps({"name": name, "cmd": made.pop("command"), **made}, ensure_ascii=False)
+    where = f"# In {plan.path(client)}. If it has the key `extensions`, put the entry below that."
+    return f"{where}\n{client.servers}:\n  {name}: {value}"
 
 
 def difference(client: Client, plan: Plan, change: Change) -> str:
-    """Of keys that somebody else has added to the entry, only the names are shown: their values may be secrets."""
-    own = {*_connection(client), *client.approval, *(timeout.key for timeout in client.timeouts)}
-    sides = list[str]()
-    for entry in (change.old or {}, change.new or {}):
-        is_ours = all(TOKEN_VARIABLE in str(value) for value in _headers(entry).values())
-        keys = own if is_ours else own - {"headers"}
-        shown = {key: value if key in keys else NOT_SHOWN for key, value in entry.items()}
-        sides.append(_file(client, plan, change.keys[-1], shown) if entry else "")
-    return settings_file.difference(change, *sides)
+    """Of headers, and of keys that somebody else has added, only the names are shown: their values may be secrets."""
+    own = {*_connection(client), *client.approval, *(timeout.key for timeout in client.timeouts)} - {"headers"}
 
+    def side(entry: Mapping[str, Any] | None) -> str:
+        visible = {key: value if key in own else NOT_SHOWN for key, value in (entry or {}).items()}
+        return _file(client, plan, change.keys[-1], visible) if visible else ""
 
-def _headers(entry: Mapping[str, Any]) -> Mapping[str, Any]:
-    headers = entry.get("headers")
-    return headers if isinstance(headers, Mapping) else {}
+    return settings_file.difference(change, side(change.old), side(change.new))
 
 
 def _file(client: Client, plan: Plan, name: str, entry: dict[str, Any]) -> str:
-    return str(FORMATS[plan.path(client).suffix].written("", (client.servers, name), entry)).rstrip()
+    is_toml = plan.path(client).suffix == ".toml"
+    return settings_text.written("", (client.servers, name), entry, is_toml=is_toml).rstrip()
 
 
 def _connection(client: Client) -> set[str]:
@@ -122,13 +109,9 @@ def server_name(client: Client, plan: Plan, taken: Mapping[str, Any]) -> str:
         served = option_value(server_arguments(old) or [], "--root")
         if name.startswith("pytest") and (served == str(plan.root) or _leads_to(old, plan.url)):
             return name
-    first = project_name(plan.root)
+    word = re.sub(r"[^A-Za-z0-9_]+", "-", plan.root.name).strip("-")[:MAX_PROJECT_NAME]
+    first = f"pytest-{word or 'project'}"
     return next(name for number in count(1) if (name := first + f"-{number}" * (number > 1)) not in taken)
-
-
-def project_name(root: PurePath) -> str:
-    word = re.sub(r"[^A-Za-z0-9_]+", "-", root.name).strip("-")[:MAX_PROJECT_NAME]
-    return f"pytest-{word or 'project'}"
 
 
 def _leads_to(entry: Any, url: str | None) -> bool:
@@ -161,16 +144,21 @@ def _local(client: Client, plan: Plan, old: Mapping[str, Any], arguments: list[s
 
 def _arguments(client: Client, plan: Plan, old: Mapping[str, Any]) -> list[str]:
     """The server's arguments: those that the entry has, and those that were typed now."""
-    kept, flags, root = server_arguments(old) or [], plan.flags, list[str]()
-    if plan.portable and plan.root:
-        # Paths in the project, from where the client starts the server.
-        prefix = f"{client.workspace}/" if client.workspace else ""
-        kept, flags = (relative(words, str(plan.root), prefix) for words in (kept, flags))
+    root = list[str]()
     if plan.level(client) == "project" and client.workspace:
         root = ["--root", client.workspace]
-    elif plan.level(client) == "user" and client.one_project:
+    elif plan.level(client) == "user" and client.one_project and plan.root:
         root = ["--root", str(plan.root)]
-    return combined(kept, [*root, *flags], client.arguments)
+    kept, typed = server_arguments(old) or [], list(plan.flags)
+    if plan.portable and plan.root:
+        # Paths in the project, from where the client starts the server.
+        inside = re.compile(rf"\A(--[\w-]+=)?{re.escape(str(plan.root))}/")
+        prefix = f"{client.workspace}/" if client.workspace else ""
+        kept, typed = (
+            [inside.sub(lambda match: (match[1] or "") + prefix, each) for each in words] for words in (kept, typed)
+        )
+    options, defaults = _options(kept) | _options([*root, *typed]), _options(client.arguments)
+    return [word for words in {**options, **defaults, **options}.values() for word in words]
 
 
 def _remote(client: Client, plan: Plan, old: Mapping[str, Any]) -> dict[str, Any]:
@@ -190,12 +178,16 @@ def _remote(client: Client, plan: Plan, old: Mapping[str, Any]) -> dict[str, Any
     return made | ({"headers": headers} if headers else {})
 
 
+def _headers(entry: Mapping[str, Any]) -> Mapping[str, Any]:
+    headers = entry.get("headers")
+    return headers if isinstance(headers, Mapping) else {}
+
+
 def is_ours(entry: Any) -> bool:
     """Whether an entry starts this server, or names the variable with our token for one on HTTP."""
     if not isinstance(entry, Mapping) or "command" in entry:
         return server_arguments(entry) is not None
-    headers = entry.get("headers")
-    values = [*entry.values(), *(headers.values() if isinstance(headers, Mapping) else ())]
+    values = [*entry.values(), *_headers(entry).values()]
     return any(isinstance(value, str) and TOKEN_VARIABLE in value for value in values)
 
 
@@ -203,10 +195,7 @@ def server_arguments(entry: Any) -> list[str] | None:
     """The arguments of an entry that are for this server, without those of a launcher; None if it starts another."""
     command = "\n".join(_words(entry))
     ours = _COMMAND.match(command)
-    if ours is None:
-        return None
-    rest = command[ours.end() :]
-    return rest.split("\n") if rest else []
+    return None if ours is None else list(filter(None, command[ours.end() :].split("\n")))
 
 
 def program(entry: Any) -> str | None:
@@ -222,33 +211,17 @@ def _words(entry: Any) -> list[str]:
     return words if is_read else []
 
 
-def combined(old: Sequence[str], new: Sequence[str], defaults: Sequence[str] = ()) -> list[str]:
-    """The old words with the new options in them. A default is added only if neither has that option."""
-    wanted = {option[0]: option for option in _options(new)}
-    # The same value in the other form is no change.
-    options = [kept if kept[:2] == (now := wanted.get(kept[0], kept))[:2] else now for kept in _options(old)]
-    for added in (wanted.values(), _options(defaults)):
-        options += [option for option in added if option[0] not in {flag for flag, *_ in options}]
-    return [word for *_, words in options for word in words]
-
-
-def relative(words: Sequence[str], folder: str, prefix: str) -> list[str]:
-    """The same words; paths below the folder begin with the prefix instead."""
-    inside = rf"\A(--[\w-]+=)?{re.escape(folder)}/"
-    return [re.sub(inside, lambda match: (match[1] or "") + prefix, word) for word in words]
-
-
 def option_value(words: Sequence[str], flag: str) -> str | None:
     """The last one counts, as it does for the server."""
-    return next((value for known, value, _ in reversed(_options(words)) if known == flag), None)
+    first, *more = _options(words).get(flag, [""])
+    return more[0] if more else first.partition("=")[2] or None
 
 
-def _options(words: Sequence[str]) -> list[tuple[str, str | None, list[str]]]:
-    """Flag, value and words of each option, as `--python=X` or `--python X`, and of each word that is no known one."""
-    options, rest = list[tuple[str, str | None, list[str]]](), list(words)
+def _options(words: Sequence[str]) -> dict[str, list[str]]:
+    """The words of each option by its flag, as `--python=X` or `--python X`, and each word that is no known one."""
+    options, rest = dict[str, list[str]](), list(words)
     while rest:
         word = rest.pop(0)
-        flag, equals, value = word.partition("=")
-        following = [rest.pop(0)] if flag in _WITH_VALUE and not equals and rest else []
-        options.append((flag, value if equals else "".join(following) or None, [word, *following]))
+        flag, equals, _ = word.partition("=")
+        options[flag] = [word, rest.pop(0)] if flag in _WITH_VALUE and not equals and rest else [word]
     return options

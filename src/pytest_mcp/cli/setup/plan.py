@@ -22,7 +22,11 @@ class Machine(NamedTuple):
 
     def path(self, name: str) -> PurePath:
         """A path of the table of clients, whose first word stands for a folder."""
-        config = self._named("XDG_CONFIG_HOME", ".config")
+
+        def named(variable: str, default: str) -> PurePath:
+            return self.home / (self.environment.get(variable) or default)
+
+        config = named("XDG_CONFIG_HOME", ".config")
         # Where GUI programs keep their settings.
         applications = self.home / "Library/Application Support" if self.platform == "darwin" else config
         folders = {
@@ -30,16 +34,13 @@ class Machine(NamedTuple):
             "config": config,
             "applications": applications,
             "extensions": applications / "Code/User/globalStorage",
-            "claude-state": self._named("CLAUDE_CONFIG_DIR", ""),
-            "claude": self._named("CLAUDE_CONFIG_DIR", ".claude"),
-            "codex": self._named("CODEX_HOME", ".codex"),
-            "copilot": self._named("COPILOT_HOME", ".copilot"),
+            "claude-state": named("CLAUDE_CONFIG_DIR", ""),
+            "claude": named("CLAUDE_CONFIG_DIR", ".claude"),
+            "codex": named("CODEX_HOME", ".codex"),
+            "copilot": named("COPILOT_HOME", ".copilot"),
         }
         first, _, rest = name.partition("/")
         return folders[first] / rest
-
-    def _named(self, variable: str, default: str) -> PurePath:
-        return self.home / (self.environment.get(variable) or default)
 
 
 def this_machine() -> Machine:

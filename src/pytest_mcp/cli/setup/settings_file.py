@@ -8,15 +8,15 @@ import difflib
 import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-from pytest_mcp.cli.setup import json_text, toml_text
+from pytest_mcp.cli.setup import settings_text
 from pytest_mcp.python import git_files
 from pytest_mcp.text import safe, safe_line
 
-FORMATS = {".json": json_text, ".jsonc": json_text, ".toml": toml_text}
+_COMMENTS = "has comments or trailing commas, which would be lost, so it is not changed"
 
 
 class SettingsError(Exception):
@@ -31,49 +31,53 @@ class SettingsError(Exception):
 class Change:
     """The content of a file before and after, None if there is no file, and the value that changes."""
 
+    # Without symlinks, as they were when it was read.
     path: Path
-    # The target of the path, with symlinks resolved when it was read.
-    real: Path
     before: bytes | None
     after: bytes | None
     keys: Sequence[str] = ()
     old: Any = None
     new: Any = None
-    # What else the file would lose. One with comments is not written.
-    loses: Literal["comments", "layout"] | None = None
+    # Why it cannot be written.
+    obstacle: str | None = None
 
     @property
     def is_needed(self) -> bool:
         return self.before != self.after
 
+    def check(self) -> None:
+        if self.obstacle is not None:
+            raise SettingsError(self.path, self.obstacle)
+
 
 def value(path: Path, keys: Sequence[str]) -> Any:
     """What the file has at this path of keys; None if there is nothing."""
     with explained(path, "cannot be read"):
-        return _inner(FORMATS[path.suffix].read((content_of(path) or b"").decode("utf-8-sig")), keys)
+        text = (content_of(path) or b"").decode("utf-8-sig")
+        return _inner(settings_text.read(text, is_toml=path.suffix == ".toml"), keys)
 
 
 def unchanged(path: Path) -> Change:
-    return Change(path, real(path), None, None)
+    return Change(real(path), None, None)
 
 
 def changed(path: Path, keys: Sequence[str], new: Any) -> Change:
     """The file with this value, or without it: None. A file that has nothing else then is deleted."""
-    before, form = content_of(path), FORMATS[path.suffix]
+    before, is_toml = content_of(path), path.suffix == ".toml"
     with explained(path):
         text = (before or b"").decode("utf-8-sig")
-        values = form.read(text)
-        wanted = json_text.replaced(values, keys, new)
+        values = settings_text.read(text, is_toml=is_toml)
+        wanted = settings_text.replaced(values, keys, new)
         if wanted == values:
-            return replace(unchanged(path), keys=keys, old=new, new=new)
-        written = form.written(text, keys, new)
-        if form.read(written) != wanted:
+            return Change(real(path), before, before, keys, new, new)
+        written = settings_text.written(text, keys, new, is_toml=is_toml)
+        if settings_text.read(written, is_toml=is_toml) != wanted:
             raise ValueError(f"{'.'.join(keys)} is laid out in a way that cannot be changed safely")
-        # Of TOML comments may be left.
-        is_empty = wanted.keys() <= {"$schema"} and (form is json_text or not written.strip())
+        # Comments of TOML may be left.
+        is_empty = not written.strip() if is_toml else wanted.keys() <= {"$schema"}
         after = None if new is None and is_empty and may_delete(path) else written.encode("utf-8")
-        loss, old = json_text.loss(text) if form is json_text else None, _inner(values, keys)
-        return Change(path, real(path), before, after, keys, old, new, loss)
+        has_comments = not is_toml and settings_text.without_comments(text) != text
+        return Change(real(path), before, after, keys, _inner(values, keys), new, _COMMENTS if has_comments else None)
 
 
 def _inner(values: Any, keys: Sequence[str]) -> Any:
@@ -94,47 +98,45 @@ def difference(change: Change, before: str, after: str) -> str:
 
 
 def write(change: Change) -> None:
-    """Apply a change, unless the file has changed meanwhile."""
+    """Apply a change, unless the file has changed meanwhile.
+
+    A temporary file beside the old one is renamed, so that no reader sees half a file.
+    """
     if not change.is_needed:
         return
+    change.check()
+    temporary = change.path.with_name(f".{change.path.name}.{os.getpid()}")
     try:
-        _check(change)
         # Replacing needs permission for the folder only, but a read-only file is not to be changed.
-        if change.before is not None and not os.access(change.real, os.W_OK):
+        if change.before is not None and not os.access(change.path, os.W_OK):
             raise SettingsError(change.path, "is read-only")
+        if change.after is not None:
+            change.path.parent.mkdir(parents=True, exist_ok=True)
+            _prepare(temporary, change.after, change.path if change.before is not None else None)
+        if real(change.path) != change.path or content_of(change.path) != change.before:
+            raise SettingsError(change.path, "was changed by another program meanwhile. Run the command again")
         if change.after is None:
-            change.real.unlink()
+            change.path.unlink()
         else:
-            change.real.parent.mkdir(parents=True, exist_ok=True)
-            _replace(change, change.after)
-    except (OSError, RuntimeError) as error:
-        raise SettingsError(change.path, f"cannot be written: {getattr(error, 'strerror', error)}") from error
-
-
-def _replace(change: Change, content: bytes) -> None:
-    """Write a temporary file beside the old one and rename it, so that no reader sees half a file."""
-    temporary = change.real.with_name(f".{change.real.name}.{os.getpid()}")
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666 if change.before is None else 0o600)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(descriptor)
-        if change.before is not None:
-            old = change.real.stat()
-            os.chown(temporary, old.st_uid, old.st_gid)
-            shutil.copystat(change.real, temporary)
-            os.utime(temporary)  # the content is new
-        _check(change)
-        temporary.replace(change.real)
-    except BaseException:
+            temporary.replace(change.path)
+    except OSError as error:
+        raise SettingsError(change.path, f"cannot be written: {error.strerror}") from error
+    finally:
         temporary.unlink(missing_ok=True)
-        raise
 
 
-def _check(change: Change) -> None:
-    if real(change.path) != change.real or content_of(change.path) != change.before:
-        raise SettingsError(change.path, "was changed by another program meanwhile. Run the command again")
+def _prepare(temporary: Path, content: bytes, old: Path | None) -> None:
+    """A file with this content, and everything else as the old one has it."""
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666 if old is None else 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(descriptor)
+    if old is not None:
+        facts = old.stat()
+        os.chown(temporary, facts.st_uid, facts.st_gid)
+        shutil.copystat(old, temporary)
+        os.utime(temporary)  # the content is new
 
 
 def real(path: Path) -> Path:

@@ -9,7 +9,6 @@ import pytest
 from pytest_mcp.cli.setup.clients import CLIENTS, Client
 from pytest_mcp.cli.setup.entries import entry, server_name
 from pytest_mcp.cli.setup.plan import Machine
-from pytest_mcp.cli.setup.settings_file import FORMATS
 from tests.support.commands.plans import MACHINE, plan
 
 NAMED = {client.name: client for client in CLIENTS}
@@ -49,7 +48,7 @@ def test_a_users_file_is_where_it_is_on_linux_unless_macos_has_its_own_place(cli
     own = LINUX.path(client.user[-1]).relative_to(LINUX.home)
 
     assert MAC.path(client.user[-1]) == MAC.home / ON_MACOS.get(client.name, own)
-    assert {Path(name).suffix for name in (*client.user, *client.project)} <= set(FORMATS)
+    assert {Path(name).suffix for name in (*client.user, *client.project)} <= {".json", ".jsonc", ".toml"}
 
 
 @every_client

@@ -6,15 +6,8 @@ from typing import Any
 import pytest
 import yaml
 
-from pytest_mcp.cli.setup.entries import (
-    combined,
-    goose_sample,
-    is_ours,
-    option_value,
-    program,
-    relative,
-    server_arguments,
-)
+from pytest_mcp.cli.setup.clients import CLIENTS, GOOSE
+from pytest_mcp.cli.setup.entries import entry, is_ours, option_value, program, sample, server_arguments
 from tests.support.commands.plans import plan
 
 SERVER = "pytest-mcp-server"
@@ -103,7 +96,7 @@ def test_what_is_no_command_is_not_ours(known: Any) -> None:
     assert not is_ours(known)
 
 
-def test_of_an_entry_only_its_program_is_told() -> None:
+def test_the_program_is_known_without_the_arguments_that_may_be_secrets() -> None:
     assert program({"command": "/opt/other", "args": ["--key", "secret"]}) == "/opt/other"
     assert program({"command": ["bash", "-c", "secret"]}) == "bash"
     assert program({"url": "https://x.org/?key=secret"}) is None
@@ -111,44 +104,47 @@ def test_of_an_entry_only_its_program_is_told() -> None:
 
 
 @pytest.mark.parametrize(
-    "command",
+    ("words", "arguments"),
     [
-        ["/bin/pytest-mcp"],
-        ["python", "-P", "-m", "pytest_mcp"],
-        ["uvx", "--python", "3.12", SERVER],
-        ["pipx", "run", "--spec", SERVER, "pytest-mcp"],
+        (["/bin/pytest-mcp"], []),
+        (["python", "-P", "-m", "pytest_mcp", "--python", "X"], ["--python", "X"]),
+        (["pipx", "run", "--spec", SERVER, "pytest-mcp", "--python", "X"], ["--python", "X"]),
+        (["other", "--python", "X"], None),
     ],
-    ids=" ".join,
 )
-def test_the_servers_arguments_follow_the_command(command: list[str]) -> None:
-    assert server_arguments({"command": [*command, "--python", "X"]}) == ["--python", "X"]
-    assert server_arguments({"command": command[0], "args": command[1:]}) == []
+def test_the_servers_arguments_follow_the_command(words: list[str], arguments: list[str] | None) -> None:
+    assert server_arguments({"command": words}) == arguments
+    assert server_arguments({"command": words[0], "args": words[1:]}) == arguments
 
 
-@pytest.mark.parametrize("entry", [None, {}, {"url": "http://h"}, {"command": "other", "args": ["--python", "X"]}])
-def test_an_entry_that_starts_no_server_of_ours_has_no_arguments_for_it(entry: Any) -> None:
-    assert server_arguments(entry) is None
+(CLAUDE, DESKTOP) = [client for client in CLIENTS if client.name.startswith("claude")]
 
 
 @pytest.mark.parametrize(
     ("old", "new", "wanted"),
     [
-        (["--python", "X", "--timeout=900"], [], ["--python", "X", "--timeout=900", "--workers=2"]),
-        (["--timeout", "900", "--odd"], ["--timeout=600"], ["--timeout=600", "--odd", "--workers=2"]),
-        (["--timeout", "900"], ["--timeout=900", "--no-spare"], ["--timeout", "900", "--no-spare", "--workers=2"]),
-        (["--workers", "4"], [], ["--workers", "4"]),
+        (["--python", "X", "--timeout=900"], [], ["--python", "X", "--timeout=900"]),
+        (["--timeout", "900", "--odd"], ["--timeout=600"], ["--timeout=600", "--odd"]),
+        (["--odd"], ["--no-spare"], ["--odd", "--no-spare"]),
     ],
 )
 def test_an_option_that_is_typed_replaces_the_same_one_and_the_others_stay(
     old: list[str], new: list[str], wanted: list[str]
 ) -> None:
-    assert combined(old, new, ["--workers=2"]) == wanted
+    assert entry(CLAUDE, plan(flags=new), {"command": "pytest-mcp", "args": old})["args"] == wanted
+
+
+def test_a_default_of_the_client_counts_unless_the_option_is_there() -> None:
+    assert entry(DESKTOP, plan(), {})["args"] == ["--timeout=220"]
+    assert entry(DESKTOP, plan(flags=["--timeout=100"]), {})["args"] == ["--timeout=100"]
 
 
 def test_only_paths_in_the_project_become_relative() -> None:
-    words = ["--python", "/p/.venv/bin/python", "--history=/p/runs.db", "--root=/pq", "/p"]
+    words = ["--python", "/p/.venv/bin/python", "--history=/p/runs.db", "--odd=/pq", "/p"]
 
-    assert relative(words, "/p", "${w}/") == ["--python", "${w}/.venv/bin/python", "--history=${w}/runs.db", *words[3:]]
+    made = entry(CLAUDE, plan(Path("/p"), portable=True), {"command": "pytest-mcp", "args": words})
+
+    assert made["args"] == ["--python", ".venv/bin/python", "--history=runs.db", "--odd=/pq", "/p"]
 
 
 def test_the_last_value_of_an_option_counts() -> None:
@@ -156,14 +152,8 @@ def test_the_last_value_of_an_option_counts() -> None:
     assert option_value(["--no-spare"], "--python") is None
 
 
-@pytest.mark.parametrize("name", ["a b", "it's", 'quo"te', "naïve: #1", "tab\there", "back\\slash", "💥"])
+@pytest.mark.parametrize("name", ["it's", 'quo"te', "naïve: #1", "tab\there", "back\\slash", "💥"])
 def test_a_folder_of_any_name_is_yaml_for_goose(name: str) -> None:
-    (entry,) = yaml.safe_load(goose_sample(plan(Path("/home/you") / name)))["extensions"].values()
+    (made,) = yaml.safe_load(sample(GOOSE, plan(Path("/home/you") / name, limit=900)))["extensions"].values()
 
-    assert entry["args"] == ["--root", f"/home/you/{name}"]
-
-
-def test_goose_waits_longer_than_the_server() -> None:
-    (entry,) = yaml.safe_load(goose_sample(plan(limit=900)))["extensions"].values()
-
-    assert (entry["timeout"], entry["args"]) == (960, [])
+    assert (made["timeout"], made["args"]) == (960, ["--root", f"/home/you/{name}"])

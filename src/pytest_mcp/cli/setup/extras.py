@@ -11,15 +11,14 @@ from typing import Any, NamedTuple
 
 from pytest_mcp.cli.setup import entries, settings_file
 from pytest_mcp.cli.setup.clients import CLIENTS, TOOL_NAMES, Client
-from pytest_mcp.cli.setup.entries import is_ours
 from pytest_mcp.cli.setup.plan import Plan
 from pytest_mcp.cli.setup.settings_file import Change, SettingsError, content_of, real
 
 # The flags that ask for it.
 FLAGS = ("instructions", "allow", "hook")
-OWN_RULES = [f"mcp__pytest__{tool}" for tool in TOOL_NAMES]
 # A hook that takes longer is ended, and the shell command runs.
 HOOK_SECONDS = 10
+_RULES = [f"mcp__pytest__{tool}" for tool in TOOL_NAMES]
 # A CLAUDE.md with this line includes the shared file, which is then the one to change.
 _INCLUDES_SHARED = re.compile(rb"^@(?:\./)?AGENTS\.md[ \t]*\r?$", re.MULTILINE)
 # Older versions had more words in the first marker.
@@ -34,7 +33,7 @@ why they cannot run. Use the shell only for what the tools cannot do.
 
 
 class Extra(NamedTuple):
-    name: str  # of the flag
+    flag: str
     title: str
     change: Change
     difference: str
@@ -52,19 +51,18 @@ def extras(client: Client, plan: Plan) -> Iterator[Extra]:
             path = plan.checked(plan.root / client.rules["project"])
         hook = {"type": "command", "command": shlex.join([*plan.command, "hook"]), "timeout": HOOK_SECONDS}
         hooks = [] if plan.remove else [{"matcher": "Bash", "hooks": [hook]}]
-        rules = [] if plan.remove else OWN_RULES
-        yield Extra("allow", allow, *_in_list(path, ("permissions", "allow"), OWN_RULES.__contains__, rules))
+        rules = [] if plan.remove else _RULES
+        yield Extra("allow", allow, *_in_list(path, ("permissions", "allow"), _RULES.__contains__, rules))
         advice = f"Let {client.title} answer pytest in its shell with advice"
         yield Extra("hook", advice, *_in_list(path, ("hooks", "PreToolUse"), _is_our_hook, hooks))
 
 
 def has_anything(client: Client, plan: Plan) -> bool:
-    """Whether a plan to remove has something to remove."""
+    """Whether a plan to remove has something to remove, as far as it is known."""
     try:
         return entries.change(client, plan).is_needed or any(extra.change.is_needed for extra in extras(client, plan))
-    except SettingsError as error:
-        # What is unknown is shown when it is removed.
-        return not isinstance(error, entries.ImpossibleError)
+    except SettingsError:
+        return True
 
 
 def _in_list(
@@ -83,12 +81,13 @@ def _in_list(
 
 def _is_our_hook(item: Any) -> bool:
     """Whether every command of this hook is ours; another one beside it is somebody else's."""
-    commands = [str(hook.get("command")) for hook in item.get("hooks", ())] if isinstance(item, dict) else []
     try:
-        words = [shlex.split(command) for command in commands]
-    except ValueError:
+        commands = [shlex.split(hook["command"]) for hook in item["hooks"]]
+    except (AttributeError, KeyError, TypeError, ValueError):  # no shape that we have written
         return False
-    return bool(words) and all(each[-1:] == ["hook"] and is_ours({"command": each[:-1]}) for each in words)
+    return bool(commands) and all(
+        each[-1:] == ["hook"] and entries.is_ours({"command": each[:-1]}) for each in commands
+    )
 
 
 def instructions(clients: Collection[Client], readers: Collection[Client], plan: Plan) -> Iterator[Extra]:
@@ -127,4 +126,4 @@ def _with_paragraph(path: Path, *, remove: bool) -> Change:
     elif not remove:
         new += newline * ((not text.endswith("\n")) + 1 if text else 0) + paragraph + newline
     is_gone = not new.strip() and settings_file.may_delete(path)
-    return Change(path, real(path), before, before if new == text else None if is_gone else new.encode("utf-8"))
+    return Change(real(path), before, before if new == text else None if is_gone else new.encode("utf-8"))

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_mcp.cli.setup.beside import instructions
 from pytest_mcp.cli.setup.clients import CLIENTS
+from pytest_mcp.cli.setup.extras import instructions
 from pytest_mcp.cli.setup.settings_file import Change, SettingsError, write
 from tests.support.commands.plans import MACHINE, plan
 
