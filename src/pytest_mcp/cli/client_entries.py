@@ -3,8 +3,7 @@
 Nothing is started: the file may be a repository's own, and its command any program.
 """
 
-import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -35,47 +34,36 @@ class ClientEntry:
 
 
 def for_project(root: Path, machine: Machine) -> list[ClientEntry]:
-    places = [Location(machine, root, user) for user in (False, True)]
     # Without a file for projects, both places are the user's.
-    pairs = [(client, place) for client in CLIENTS for place in places if place.user or client.project]
-    return [entry for client, place in pairs for entry in _in_file(client, place, root)]
+    pairs = [(client, user) for client in CLIENTS for user in (False, True) if user or client.project]
+    return [entry for client, user in pairs for entry in _in_file(client, Location(machine, root, user), root)]
 
 
 def _in_file(client: Client, place: Location, root: Path) -> Iterator[ClientEntry]:
     path = place.path(client)
     if not files.holds(path.exists):
         return
-    shown = str(path if place.user else path.relative_to(root))
+    name = str(path if place.user else path.relative_to(root))
     try:
         entries = settings_file.value(place.checked(path), [client.servers])
     except SettingsError as error:
-        yield ClientEntry(client.title, shown, None, error.why)
+        yield ClientEntry(client.title, name, None, error.why)
         return
     fix = f"pytest-mcp setup {client.name}{' --user' * (place.user and bool(client.project))}"
     for entry in filter(is_ours, entries.values() if isinstance(entries, Mapping) else ()):
-        words = server_arguments(entry) or []
+        words, started = server_arguments(entry) or [], program(entry)
         served = option_value(words, "--root") or "."
-        # Nothing but a variable is the project that the client has opened.
-        is_open = served == "." or (served.startswith(_VARIABLE) and served.endswith("}"))
-        is_here = is_open or files.holds(partial(Path(served).samefile, root))
-        if is_here or not place.user or _VARIABLE in served:
-            started, python = program(entry), option_value(words, "--python") if is_here else None
-            problem = started and (_why_not(started, place) or _what_is_gone(words))
-            yield ClientEntry(client.title, shown, started, problem or None, fix if problem else None, python)
+        is_here = served == "." or _VARIABLE in served or files.holds(partial(Path(served).samefile, root))
+        if is_here or not place.user:
+            problem = _problem(started, words, place, root) if started else None
+            python = option_value(words, "--python") if is_here else None
+            yield ClientEntry(client.title, name, started, problem, fix if problem else None, python)
 
 
-def _why_not(started: str, place: Location) -> str | None:
-    if _VARIABLE in started:
-        return None
-    if "/" not in started and "\\" not in started:
-        return None if place.which(started) else f"{started} is not on your PATH"
-    path = (place.root or Path()) / started
-    if not files.holds(path.exists):
-        return f"{started} does not exist"
-    return None if os.access(path, os.X_OK) else f"{started} cannot be executed"
-
-
-def _what_is_gone(words: Sequence[str]) -> str | None:
+def _problem(started: str, words: Sequence[str], place: Location, root: Path) -> str | None:
+    is_path = "/" in started or "\\" in started
+    if _VARIABLE not in started and not place.which(str(root / started) if is_path else started):
+        return f"{started} {'does not exist or cannot be executed' if is_path else 'is not on your PATH'}"
     for flag in ("--root", "--python"):
         path = Path(option_value(words, flag) or ".")
         if path.is_absolute() and not files.holds(path.exists):
@@ -83,27 +71,15 @@ def _what_is_gone(words: Sequence[str]) -> str | None:
     return None
 
 
-def startable(entries: Iterable[ClientEntry], root: Path, own: Iterable[str]) -> tuple[ClientEntry, str] | None:
-    """The first entry whose Python may be started, and that Python: the user's own settings name it, or it is in `own`.
+def common_python(entries: Sequence[ClientEntry], root: Path, own: Sequence[str]) -> str | None:
+    """The Python with which all of them start the server, if it may be started here.
 
-    A repository must not decide which program runs, so a Python that only a file of the project names is not started,
-    even if that is a place of the user's settings.
+    A repository must not decide which program runs. So the user's own settings name it, in a place outside of the
+    project, or it is one of `own`.
     """
-    trusted = list(own)
-    for entry in entries:
-        if entry.python is not None and entry.problem is None:
-            is_users = Path(entry.file).is_absolute() and not Path(entry.file).is_relative_to(root)
-            if is_users and Path(entry.python).is_absolute():
-                return entry, entry.python
-            for python in trusted:
-                if _is_same_python(entry.python, python):
-                    return entry, python
-    return None
-
-
-def _is_same_python(one: str, other: str) -> bool:
-    """Of the same folder: in another one, a symlink to the same Python has other packages."""
-    try:
-        return all(os.path.realpath(path(one)) == os.path.realpath(path(other)) for path in (str, os.path.dirname))
-    except (OSError, ValueError):
-        return False
+    usable = [entry for entry in entries if entry.program and entry.problem is None]
+    pythons = {entry.python for entry in usable}
+    python = pythons.pop() if len(pythons) == 1 else None
+    outside = [Path(entry.file) for entry in usable if Path(entry.file).is_absolute()]
+    is_trusted = python in own or any(not file.is_relative_to(root) for file in outside)
+    return python if python and is_trusted and Path(python).is_absolute() else None

@@ -7,8 +7,8 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -19,7 +19,7 @@ from pytest_mcp.config.model import HISTORY_VARIABLE, Config
 
 if TYPE_CHECKING:
     import httpx2
-    from mcp import Client, StdioServerParameters
+    from mcp import StdioServerParameters
 
 TOOL = "explain_environment"
 # A server lists its tools within a second, but a busy machine may take longer.
@@ -69,71 +69,14 @@ class CheckedServer:
 
 def local(flags: Sequence[str], config: Config) -> CheckedServer:
     """A server that is started with these flags."""
-    return CheckedServer(
-        connect=lambda log: _stdio(flags, config, log),
-        limit=config.default_timeout + CALL_OVERHEAD_SECONDS,
-        failure="the server exited or could not be started",
-    )
 
+    def connect(log: TextIO) -> Any:
+        from mcp.client.stdio import stdio_client  # noqa: PLC0415
 
-def remote(url: str, token: str | None, limit: float) -> CheckedServer:
-    """A server on HTTP."""
-    refusals: list[int] = []
-    return CheckedServer(lambda _: _http(url, token, refusals), limit + CALL_OVERHEAD_SECONDS, "no answer", refusals)
+        return stdio_client(_server(flags, config), errlog=log)
 
-
-def _stdio(flags: Sequence[str], config: Config, log: TextIO) -> Any:
-    from mcp.client.stdio import stdio_client  # noqa: PLC0415
-
-    return stdio_client(_server(flags, config), errlog=log)
-
-
-@asynccontextmanager
-async def _http(url: str, token: str | None, refusals: list[int]) -> AsyncIterator[Any]:
-    import httpx2  # noqa: PLC0415
-    from mcp.client.streamable_http import streamable_http_client  # noqa: PLC0415
-
-    async def note(response: "httpx2.Response") -> None:
-        if response.is_error:
-            refusals.append(response.status_code)
-
-    headers = {"Authorization": f"Bearer {token}"} if token else {}
-    http = httpx2.AsyncClient(headers=headers, event_hooks={"response": [note]}, timeout=SILENCE_SECONDS)
-    async with http, streamable_http_client(url, http_client=http) as streams:
-        yield streams
-
-
-def examine(
-    arguments: dict[str, Any], server: CheckedServer, on_handshake: Callable[[Handshake], None] = lambda _: None
-) -> Examination:
-    """A handshake and one call, each with a time limit; `on_handshake` is called before the tool is."""
-    return anyio.run(_examine, arguments, server, on_handshake)
-
-
-async def _examine(
-    arguments: dict[str, Any], server: CheckedServer, on_handshake: Callable[[Handshake], None]
-) -> Examination:
-    import httpx2  # noqa: PLC0415
-    from mcp import Client, MCPError  # noqa: PLC0415
-
-    result = Examination()
-    with _kept_stderr() as log:
-        try:
-            with anyio.fail_after(HANDSHAKE_SECONDS) as limit:
-                started = anyio.current_time()
-                async with Client(server.connect(log)) as client:
-                    handshake = await _handshake(client, started)
-                    result = replace(result, handshake=handshake)
-                    on_handshake(handshake)
-                    limit.deadline = anyio.current_time() + server.limit
-                    result = replace(result, **await _answer(client, arguments))
-        except* TimeoutError:
-            result = replace(result, problem="the server did not answer in time")
-        except* (MCPError, OSError, httpx2.HTTPError) as group:
-            reason = f"HTTP status {server.refusals[-1]}" if server.refusals else _first(group)
-            result = replace(result, problem=f"{server.failure}: {reason}")
-        log.seek(0)
-        return replace(result, stderr=log.read()[-KEPT_STDERR:])
+    limit = config.default_timeout + CALL_OVERHEAD_SECONDS
+    return CheckedServer(connect, limit, "the server exited or could not be started")
 
 
 def server_command(flags: Sequence[str]) -> list[str]:
@@ -152,36 +95,76 @@ def _server(flags: Sequence[str], config: Config) -> "StdioServerParameters":
     return StdioServerParameters(command=executable, args=arguments, env=environment, cwd=config.root)
 
 
-async def _handshake(client: "Client", started: float) -> Handshake:
-    tools = tuple(tool.name for tool in (await client.list_tools()).tools)
-    seconds = round(anyio.current_time() - started, 3)
-    name, version = (client.server_info.name, client.server_info.version) if client.server_info else ("", "")
-    return Handshake(name, version, client.protocol_version, tools, seconds)
+def remote(url: str, token: str | None, limit: float) -> CheckedServer:
+    """A server on HTTP."""
+    refusals: list[int] = []
+
+    async def note(response: "httpx2.Response") -> None:
+        if response.is_error:
+            refusals.append(response.status_code)
+
+    @asynccontextmanager
+    async def connect(_: TextIO) -> AsyncIterator[Any]:
+        import httpx2  # noqa: PLC0415
+        from mcp.client.streamable_http import streamable_http_client  # noqa: PLC0415
+
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        http = httpx2.AsyncClient(headers=headers, event_hooks={"response": [note]}, timeout=SILENCE_SECONDS)
+        async with http, streamable_http_client(url, http_client=http) as streams:
+            yield streams
+
+    return CheckedServer(connect, limit + CALL_OVERHEAD_SECONDS, "no answer", refusals)
 
 
-async def _answer(client: "Client", arguments: dict[str, Any]) -> dict[str, Any]:
-    """What is found by the call."""
-    from mcp import MCPError  # noqa: PLC0415
+def examine(
+    arguments: dict[str, Any], server: CheckedServer, on_handshake: Callable[[Handshake], None] = lambda _: None
+) -> Examination:
+    """A handshake and one call, each with a time limit; `on_handshake` is called before the tool is."""
+    with _stderr_file() as log:
+        result = anyio.run(_examine, arguments, server, on_handshake, log)
+        log.seek(0)
+        return replace(result, stderr=log.read()[-KEPT_STDERR:])
 
+
+def _stderr_file() -> TextIO:
     try:
-        result = await client.call_tool(TOOL, arguments)
-    except MCPError as error:
-        return {"problem": f"{TOOL}: {error.message}"}
-    if result.is_error:
-        reply = next(json.loads(block.text) for block in result.content if block.type == "text")
-        return {"problem": f"{TOOL}: {reply['message']}"}
-    return {"answer": result.structured_content, "next_step": from_meta(result.meta)}
+        return tempfile.TemporaryFile("w+", encoding="utf-8", errors="backslashreplace")
+    except OSError:  # `doctor` must then still report everything else
+        return open(os.devnull, "w+", encoding="utf-8")  # noqa: PTH123
 
 
-@contextmanager
-def _kept_stderr() -> Iterator[TextIO]:
-    """A temporary file, or /dev/null if none can be created: `doctor` must then still report everything else."""
+async def _examine(
+    arguments: dict[str, Any], server: CheckedServer, on_handshake: Callable[[Handshake], None], log: TextIO
+) -> Examination:
+    import httpx2  # noqa: PLC0415
+    from mcp import Client, MCPError  # noqa: PLC0415
+
+    result = Examination()
     try:
-        log: TextIO = tempfile.TemporaryFile("w+", encoding="utf-8", errors="backslashreplace")  # noqa: SIM115 - closed below
-    except OSError:
-        log = open(os.devnull, "w+", encoding="utf-8")  # noqa: PTH123, SIM115 - closed below
-    with log:
-        yield log
+        with anyio.fail_after(HANDSHAKE_SECONDS) as limit:
+            started = anyio.current_time()
+            async with Client(server.connect(log)) as client:
+                tools = tuple(tool.name for tool in (await client.list_tools()).tools)
+                name, version = (
+                    (client.server_info.name, client.server_info.version) if client.server_info else ("", "")
+                )
+                seconds = round(anyio.current_time() - started, 3)
+                handshake = Handshake(name, version, client.protocol_version, tools, seconds)
+                result = Examination(handshake)
+                on_handshake(handshake)
+                limit.deadline = anyio.current_time() + server.limit
+                reply = await client.call_tool(TOOL, arguments)
+                if reply.is_error:
+                    error = next(json.loads(block.text) for block in reply.content if block.type == "text")
+                    result = replace(result, problem=f"{TOOL}: {error['message']}")
+                else:
+                    result = Examination(handshake, reply.structured_content, from_meta(reply.meta))
+    except* TimeoutError:
+        result = replace(result, problem="the server did not answer in time")
+    except* (MCPError, OSError, httpx2.HTTPError) as group:
+        reason = f"HTTP status {server.refusals[-1]}" if server.refusals else _first(group)
+        result = replace(result, problem=f"{TOOL if result.handshake else server.failure}: {reason}")
+    return result
 
 
 def _first(group: BaseExceptionGroup[Any]) -> BaseException:

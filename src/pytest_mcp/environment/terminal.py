@@ -4,18 +4,17 @@ Warnings are decided in `surroundings` and `report/notices.py`, readiness in `re
 """
 
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from pytest_mcp.api.results import ExplainResult, Member, Settings
-from pytest_mcp.environment.readiness import Standing
+from pytest_mcp.api.results import ExplainResult, Member
 from pytest_mcp.terminal.colours import Colour, Painter
 
 Mark = Literal["good", "warning", "bad", "none"]
 
-MARKS: Mapping[Mark, str] = {"good": "✓", "warning": "!", "bad": "✗", "none": " "}
-ASCII_MARKS: Mapping[Mark, str] = {"good": "+", "warning": "!", "bad": "x", "none": " "}
+# With and without Unicode.
+_SIGNS: Mapping[Mark, str] = {"good": "✓+", "warning": "!!", "bad": "✗x", "none": "  "}
 _COLOURS: Mapping[Mark, tuple[Colour, ...]] = {"good": ("green",), "warning": ("yellow",), "bad": ("red",), "none": ()}
 # The length of the longest label.
 _LABEL_WIDTH = len("temporary folder")
@@ -38,25 +37,28 @@ Sections = Mapping[str, Iterable[Check]]
 class CheckStyle:
     """What the terminal can show."""
 
-    marks: Mapping[Mark, str]
+    has_unicode: bool
     painter: Painter
+
+    @classmethod
+    def fitting(cls, can_show: Callable[[str], bool], painter: Painter) -> "CheckStyle":
+        return cls(can_show("".join(_SIGNS.values())), painter)
 
     def sections(self, sections: Sections) -> str:
         """Sections without a line are left out."""
         texts = [(title, [self._line(check) for check in checks]) for title, checks in sections.items()]
         return "\n".join("\n".join([self.painter.paint(title, "bold"), *lines, ""]) for title, lines in texts if lines)
 
-    def closing(self, standing: Standing) -> str:
-        """The last lines: the summary and, if something is wrong, the next step."""
-        summary = self.painter.paint(standing.summary, "bold", *_COLOURS["good" if standing.ready else "bad"])
-        return summary if standing.next_step is None else f"{summary}\nNext: {standing.next_step}"
+    def closing(self, summary: str, next_step: str | None, *, is_ready: bool) -> str:
+        painted = self.painter.paint(summary, "bold", *_COLOURS["good" if is_ready else "bad"])
+        return painted if next_step is None else f"{painted}\nNext: {next_step}"
 
     def _line(self, check: Check) -> str:
-        mark = self.painter.paint(self.marks[check.mark], *_COLOURS[check.mark])
+        sign = self.painter.paint(_SIGNS[check.mark][not self.has_unicode], *_COLOURS[check.mark])
         label = f"{check.label:<{_LABEL_WIDTH}}  " if check.label else ""
         first, *more = check.text.splitlines() or [""]
         indent = " " * (len("  x ") + len(label))
-        return "\n".join([f"  {mark} {label}{first}".rstrip(), *(indent + other for other in more)])
+        return "\n".join([f"  {sign} {label}{first}".rstrip(), *(indent + other for other in more)])
 
 
 def explanation(result: ExplainResult) -> Sections:
@@ -87,35 +89,27 @@ def _project(result: ExplainResult) -> Iterator[Check]:
         linked = f", a linked worktree of {git.main_checkout}" if git.main_checkout else ""
         place = "the top of its checkout" if git.top_level == "." else f"a folder of the checkout {git.top_level}"
         yield Check("good", "git", f"{place}{linked}")
-    if result.config is not None:
-        yield Check("good", "settings", result.config.file or "none, pytest's defaults")
-        yield from (Check("none", name, value) for name, value in _values(result.config).items() if value)
-
-
-def _values(config: Settings) -> dict[str, str]:
-    return {
-        "rootdir": config.rootdir if config.rootdir != "." else "",
-        "testpaths": ", ".join(config.testpaths),
-        "python_files": ", ".join(config.python_files or ()),
-        "addopts": config.addopts,
-        "markers": ", ".join(config.markers),
-    }
+    if (config := result.config) is not None:
+        yield Check("good", "settings", config.file or "none, pytest's defaults")
+        lists = {"testpaths": config.testpaths, "python_files": config.python_files, "markers": config.markers}
+        values = {"rootdir": config.rootdir if config.rootdir != "." else "", "addopts": config.addopts}
+        values |= {name: ", ".join(words or ()) for name, words in lists.items()}
+        yield from (Check("none", name, value) for name, value in values.items() if value)
 
 
 def _python(result: ExplainResult) -> Iterator[Check]:
     for other in result.candidates:
         yield Check("warning", "rejected", f"{other.python} ({other.source}): {other.problem}")
-    if (chosen := result.interpreter) is None:
-        # Members of a monorepo have their own.
-        yield (
-            Check("none", "interpreter", "none at the root") if result.members else Check("bad", "interpreter", "none")
-        )
-        return
-    yield Check("good", "interpreter", f"{chosen.version or 'Python'}, {chosen.executable}")
-    yield Check("none", "source", chosen.source)
+    if (chosen := result.interpreter) is not None:
+        yield Check("good", "interpreter", f"{chosen.version or 'Python'}, {chosen.executable}")
+        yield Check("none", "source", chosen.source)
+    elif result.members:  # each has its own
+        yield Check("none", "interpreter", "none at the root")
+    else:
+        yield Check("bad", "interpreter", "none")
     if result.pytest is not None:
-        yield Check("good", "pytest", result.pytest.version)
         plugins = result.pytest.plugins
+        yield Check("good", "pytest", result.pytest.version)
         yield Check("none", "plugins", "unknown" if plugins is None else ", ".join(plugins) or "none")
 
 

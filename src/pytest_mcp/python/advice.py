@@ -26,14 +26,23 @@ _NAME_IT = f"start pytest-mcp with {OPERATORS_CHOICE} and the path of the projec
 _MAX_LINE = 2_000
 
 
-def remedy(root: Path, rejected: Sequence[Candidate], *, folder: Path | None = None, search_path: str = "") -> Sentence:
-    """`search_path` is where programs are looked for, as in PATH."""
+def remedy(
+    root: Path,
+    rejected: Sequence[Candidate],
+    *,
+    folder: Path | None = None,
+    search_path: str = "",
+    with_members: bool = True,
+) -> Sentence:
+    """`search_path` is where programs are looked for, as in PATH. Without members, their environments do not count."""
     inside = folder if folder is not None and folder.is_relative_to(root) else root
     lacking = [candidate.python for candidate in rejected if candidate.lacks_pytest]
     situation = Situation(root, inside, nearest_managed(inside, root), lacking, search_path=search_path)
     if not any(candidate.source == OPERATORS_CHOICE for candidate in rejected):
         tried = {virtualenv.prefix_of(candidate.python) for candidate in rejected}
-        fix = nearby.lead(root, inside, tried) or _managed(situation)
+        lead = nearby.lead(root, inside, tried)
+        is_wanted = lead is not None and (with_members or not lead.advice("folders"))
+        fix = lead if lead and is_wanted else _managed(situation)
     else:
         fix = in_shell(install_line(PLAIN, situation)) if lacking else Sentence(_CORRECT)
     return fix if _is_usable(fix) else by_operator(_NAME_IT)

@@ -75,7 +75,7 @@ def test_an_entry_that_cannot_start_the_server_is_shown_with_the_command_that_re
     typed("setup", "claude-code", "--yes", cwd=project.root, env=environment())
     renewed = doctor(project.root, PYTHON)
 
-    assert "✗ Claude Code       .mcp.json: /gone/pytest-mcp does not exist\n" in broken.stdout
+    assert "✗ Claude Code       .mcp.json: /gone/pytest-mcp does not exist or cannot be executed\n" in broken.stdout
     assert "renew it: pytest-mcp setup claude-code\n" in broken.stdout
     assert "✓ Claude Code       .mcp.json\n" in renewed.stdout
     assert (broken.returncode, renewed.returncode) == (0, 0)
@@ -92,6 +92,16 @@ def test_json_is_the_tools_answer_the_handshake_and_the_clients(project: Workben
     assert handshake["server"] == "pytest-mcp"
     assert handshake["tools"] == [tool.name for tool in TOOLS]
     assert (handshake["stderr"], handshake["seconds"] > 0) == ("", True)
+
+
+def test_a_history_that_cannot_be_opened_is_not_ready(project: Workbench) -> None:
+    project.write({"history.db": "no database"})
+
+    done = doctor(project.root, PYTHON, f"--history={project.root}/history.db")
+
+    assert done.returncode == 1
+    assert f"{project.root}/history.db" in done.stdout
+    assert closing(done)[1].startswith("Next: Correct --history")
 
 
 def test_no_pytest_is_one_line_to_type(project: Workbench) -> None:

@@ -32,7 +32,7 @@ def test_run_names_the_python_on_path_that_has_pytest_and_takes_it_by_its_name(b
     with_python = f"fix: pytest-mcp investigate --python {image}/python3 test_a.py::test_fine"
     assert with_python in investigated.stderr.splitlines()
     assert (followed.returncode, again.returncode, done.returncode) == (0, 0, 0)
-    assert "  source            --python in the entry of Claude Code, .mcp.json\n" in again.stdout
+    assert f"starting the server with --python {image}/python3, as clients do ...\n" in again.stdout
     assert again.stdout.splitlines()[-1].startswith("Ready: 1 test, ")
     assert done.stdout.splitlines()[-1].startswith("passed: 1 passed")
 

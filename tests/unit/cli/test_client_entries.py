@@ -62,14 +62,14 @@ def test_a_program_is_looked_for_on_the_path_if_the_entry_has_only_its_name(root
     write(root.parent / "home/.claude.json", {"command": program(root), "args": []})
 
     assert there == [None]
-    assert problems(root) == ["pytest-mcp is not on your PATH", f"{program(root)} cannot be executed"]
+    assert problems(root) == ["pytest-mcp is not on your PATH", f"{program(root)} does not exist or cannot be executed"]
 
 
 @pytest.mark.parametrize(
     ("command", "arguments", "problem"),
     [
-        ("/gone/pytest-mcp", [], "/gone/pytest-mcp does not exist"),
-        ("/gone/python", ["-m", "pytest_mcp"], "/gone/python does not exist"),
+        ("/gone/pytest-mcp", [], "/gone/pytest-mcp does not exist or cannot be executed"),
+        ("/gone/python", ["-m", "pytest_mcp"], "/gone/python does not exist or cannot be executed"),
         ("pytest-mcp", ["--python=/gone/python"], "its --python /gone/python does not exist"),
         ("pytest-mcp", ["--root", "/gone/root"], "its --root /gone/root does not exist"),
         ("pytest-mcp", ["--root", "${workspaceFolder}", "--python=.venv/bin/python"], None),
@@ -108,7 +108,7 @@ def test_a_users_entry_for_another_project_is_not_this_ones(root: Path) -> None:
     link.symlink_to(root)
     for own in (root, link, f"{root}/../project"):
         write(settings, {"command": "/gone/pytest-mcp", "args": [f"--root={own}"]})
-        assert problems(root) == ["/gone/pytest-mcp does not exist"]
+        assert problems(root) == ["/gone/pytest-mcp does not exist or cannot be executed"]
 
 
 def test_a_file_that_cannot_be_parsed_and_a_link_in_a_project_are_named(root: Path) -> None:
@@ -132,44 +132,28 @@ def users_file(root: Path) -> Path:
     return root.parent / "home" / ".claude.json"
 
 
-def startable(root: Path, *own: str) -> tuple[str, str] | None:
-    """The file and the Python."""
-    chosen = client_entries.startable(found(root), root, own)
-    return None if chosen is None else (chosen[0].file, chosen[1])
+def common(root: Path, *own: str) -> str | None:
+    return client_entries.common_python(found(root), root, own)
 
 
 def test_a_python_that_only_a_file_of_the_project_names_is_not_started(root: Path) -> None:
-    evil, good = root.parent / "evil" / "python3", root.parent / "bin" / "python3"
-    good.touch(mode=0o755)
-    evil.parent.mkdir()
-    evil.symlink_to(good)  # as in a virtual environment, with other packages
-    write(root / ".mcp.json", entry(root, f"--python={evil}"))
-    named = startable(root, str(good))
-    (root.parent / "link").symlink_to(good.parent)
-    write(root / ".mcp.json", entry(root, f"--python={root.parent}/link/python3"))
+    python = root.parent / "bin" / "python3"
+    python.touch(mode=0o755)
+    write(root / ".mcp.json", entry(root, f"--python={python}"))
 
-    found_elsewhere = startable(root, str(good))
-
-    assert named is None
-    assert found_elsewhere == (".mcp.json", str(good))
-    assert startable(root) is None
+    assert common(root, "/usr/bin/python3") is None
+    assert common(root, str(python)) == str(python)
 
 
-def test_a_python_in_the_users_own_settings_is_started_if_it_is_for_this_project(root: Path) -> None:
+def test_a_python_in_the_users_own_settings_is_started_if_every_client_names_it(root: Path) -> None:
     python = root.parent / "bin" / "python3"
     python.touch(mode=0o755)
     write(users_file(root), entry(root, f"--root={root}", f"--python={python}"))
-    own = startable(root)
-    write(users_file(root), entry(root, "--root=${HOME}/other", f"--python={python}"))
-    of_another = startable(root)
+    own = common(root)
+    write(root / ".mcp.json", entry(root))
+    with_another = common(root)
+    (root / ".mcp.json").unlink()
     write(users_file(root), entry(root, "--python=python3"))
 
-    assert own == (str(users_file(root)), str(python))
-    assert (of_another, startable(root)) == (None, None)
-
-
-@pytest.mark.parametrize("python", ["/no\0such", "/" + "x" * 5000])
-def test_a_name_that_no_file_can_have_is_no_python(root: Path, python: str) -> None:
-    write(root / ".mcp.json", entry(root, f"--python={python}"))
-
-    assert startable(root, "/usr/bin/python3") is None
+    assert own == str(python)
+    assert (with_another, common(root)) == (None, None)

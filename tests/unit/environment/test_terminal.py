@@ -1,6 +1,5 @@
 """What a person reads of an environment: sections, marks and labels, with and without colours and Unicode."""
 
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -9,8 +8,7 @@ from pytest_mcp.api.advice import in_shell
 from pytest_mcp.api.errors import ExecutionFailed, RunFacts
 from pytest_mcp.api.results import ExplainResult, Git, Member
 from pytest_mcp.environment.explain import explained
-from pytest_mcp.environment.readiness import Standing
-from pytest_mcp.environment.terminal import ASCII_MARKS, MARKS, Check, CheckStyle, Mark, explanation
+from pytest_mcp.environment.terminal import Check, CheckStyle, explanation
 from pytest_mcp.python.interpreter import Candidate
 from pytest_mcp.python.members import MemberList
 from pytest_mcp.run.events import ImportedElsewhere
@@ -26,13 +24,13 @@ def checks(result: ExplainResult, title: str) -> list[Check]:
     return list(explanation(result)[title])
 
 
-@pytest.mark.parametrize(("marks", "good", "bad"), [(MARKS, "✓", "✗"), (ASCII_MARKS, "+", "x")])
+@pytest.mark.parametrize(("has_unicode", "good", "bad"), [(True, "✓", "✗"), (False, "+", "x")])
 def test_a_section_is_its_title_and_lines_whose_words_stand_under_each_other(
-    marks: Mapping[Mark, str], good: str, bad: str
+    *, has_unicode: bool, good: str, bad: str
 ) -> None:
     lines = [Check("good", "pytest", "9.2.0"), Check("bad", "temporary folder", "none\nat all")]
 
-    assert CheckStyle(marks, PLAIN).sections({"Python": lines, "Nothing": []}).splitlines() == [
+    assert CheckStyle(has_unicode, PLAIN).sections({"Python": lines, "Nothing": []}).splitlines() == [
         "Python",
         f"  {good} pytest            9.2.0",
         f"  {bad} temporary folder  none",
@@ -41,14 +39,11 @@ def test_a_section_is_its_title_and_lines_whose_words_stand_under_each_other(
 
 
 def test_colour_is_there_only_where_it_is_wanted() -> None:
-    sections, standing = {"A": [Check("bad", "b", "c")]}, Standing(False, "Not ready", "do it")
-    plain, colourful = CheckStyle(MARKS, PLAIN), CheckStyle(MARKS, COLOURFUL)
+    plain, colourful = CheckStyle(has_unicode=True, painter=PLAIN), CheckStyle(has_unicode=True, painter=COLOURFUL)
 
-    assert "\x1b[31m" in colourful.sections(sections)
-    assert "\x1b[" not in plain.sections(sections)
-    assert plain.closing(standing) == "Not ready\nNext: do it"
-    assert colourful.closing(standing) == "\x1b[1;31mNot ready\x1b[0m\nNext: do it"
-    assert plain.closing(Standing(True, "Ready: 1 test", None)) == "Ready: 1 test"
+    assert "\x1b[31m" in colourful.sections({"A": [Check("bad", "b", "c")]})
+    assert colourful.closing("Not ready", "do it", is_ready=False) == "\x1b[1;31mNot ready\x1b[0m\nNext: do it"
+    assert plain.closing("Ready: 1 test", None, is_ready=True) == "Ready: 1 test"
 
 
 def test_a_ready_project_has_nothing_that_is_bad_or_to_be_watched() -> None:
