@@ -71,5 +71,5 @@ def test_a_stream_that_was_closed_is_as_good_as_an_empty_one(bench: Workbench, c
         check=False,
     )
 
-    assert (done.returncode, done.stderr) == (0, b"" if closed == 2 else b"test_a.py: 1 passed (1/1)\n")
+    assert (done.returncode, done.stderr) == (0, b"")
     assert (b"1 passed" in done.stdout) is (closed != 1)

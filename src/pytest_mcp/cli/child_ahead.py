@@ -24,40 +24,29 @@ def started(config: Config, arguments: Mapping[str, Any]) -> Iterator[Waiting | 
     # If it fails, the run tries again and reports why.
     with suppress(SpawnError):
         supervisor = start.supervisor(child_variables(config, own_prefix=_OWN)) if config.spare else None
-    if supervisor is None:
-        yield None
-        return
     try:
-        yield _waiting(supervisor, config, arguments)
+        yield None if supervisor is None else _waiting(supervisor, config, arguments)
     finally:
-        supervisor.end_unless_ended()
+        if supervisor is not None:
+            supervisor.end_unless_ended()
 
 
 def _waiting(supervisor: Supervision, config: Config, arguments: Mapping[str, Any]) -> Waiting | None:
     # Loaded while the supervisor starts.
     from pytest_mcp.python import interpreter, project_root  # noqa: PLC0415
 
-    if project_root.refusal(config.root) is not None:
+    # Of whatever shape they are.
+    ids = arguments.get("node_ids")
+    words = [arguments.get("path"), *(ids if isinstance(ids, list) else [ids])]
+    places = [config.root / word.partition("::")[0] for word in words if isinstance(word, str)]
+    try:
+        are_inside = all(place.resolve().is_relative_to(config.root) for place in places)
+    except (OSError, RuntimeError, ValueError):
         return None
-    places = [config.root / word.partition("::")[0] for word in _words(arguments)]
-    if not all(_is_inside(place, config.root) for place in places):
+    if not are_inside or project_root.refusal(config.root) is not None:
         return None
     folder = interpreter.pointed_at(places, config.root)
     usable = (each.python for each in interpreter.visible(config, folder) if each.problem is None)
     if (python := next(usable, None)) is None:
         return None
     return start.ahead(supervisor, child_launch(python, config, own_prefix=_OWN), interpreter.state(python))
-
-
-def _words(arguments: Mapping[str, Any]) -> list[str]:
-    """The paths and node ids among them, of whatever shape they are."""
-    ids = arguments.get("node_ids")
-    words = [arguments.get("path"), *(ids if isinstance(ids, list) else [ids])]
-    return [word for word in words if isinstance(word, str)]
-
-
-def _is_inside(place: Path, root: Path) -> bool:
-    try:
-        return place.resolve().is_relative_to(root)
-    except (OSError, RuntimeError, ValueError):
-        return False

@@ -1,76 +1,27 @@
-"""One JUnit XML file for several runs.
+"""One JUnit XML file for several runs: the suites of the files that pytest has written for each."""
 
-pytest writes the file of one run itself. For several each gets a file of its own, and at the end the file that was
-asked for has the suites of all of them. A run without a result has one test case, which is an error.
-"""
-
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable
 from pathlib import Path
 from xml.etree import ElementTree as ET
 from xml.etree.ElementTree import Element, ParseError, SubElement
 
-from pytest_mcp.report.report import Report
-from pytest_mcp.terminal.output import UNWRITTEN, print_message
 from pytest_mcp.text import in_line
 
 OPTION = "--junitxml="
 
 
-@dataclass(frozen=True)
-class JUnitFile:
-    given: tuple[str, ...]
-    # The files of the runs, named by their numbers. None if no file was asked for.
-    folder: Path | None
-    # What the runs that have ended are called, and why one has no result.
-    runs: list[tuple[str, str | None]] = field(default_factory=list)
-
-    def options(self) -> tuple[str, ...]:
-        """Those of the next of several runs."""
-        own = f"{OPTION}{self.folder}/{len(self.runs)}"
-        return tuple(own if option.startswith(OPTION) else option for option in self.given)
-
-    def cleaned(self, report: Report) -> Report:
-        """Without the line in which pytest says where it wrote its file, which is gone soon."""
-        if self.folder is None:
-            return report
-        return replace(report, printed=self._cleaned(report.printed), condensed=self._cleaned(report.condensed))
-
-    def _cleaned(self, printed: str) -> str:
-        return "\n".join(line for line in printed.split("\n") if str(self.folder) not in line)
-
-    def write(self) -> int | None:
-        """If there were several runs. Returns an exit code if it could not be written."""
-        if self.folder is None or not self.runs:
-            return None
-        suites = Element("testsuites", name="pytest tests")
-        for number, (label, problem) in enumerate(self.runs):
-            suites.extend(_suites(self.folder / str(number), label, problem))
-        path = next(Path(option.removeprefix(OPTION)) for option in self.given if option.startswith(OPTION))
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            ET.ElementTree(suites).write(path, encoding="utf-8", xml_declaration=True)
-        except OSError as error:
-            print_message(f"the JUnit file could not be written to {in_line(str(path))}: {error.strerror}")
-            return UNWRITTEN
-        return None
+def write_suites(path: Path, runs: Iterable[tuple[Path, str, str | None]]) -> None:
+    """Of each run its file, what it is called, and why it has no result; such a run has one test case, an error."""
+    suites = Element("testsuites", name="pytest tests")
+    for file, label, problem in runs:
+        suites.extend(_suites(file, label, problem))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    ET.ElementTree(suites).write(path, encoding="utf-8", xml_declaration=True)
 
 
-@contextmanager
-def junit_file(options: tuple[str, ...]) -> Iterator[JUnitFile]:
-    """The file that these options ask for. The files of its runs are gone after the block."""
-    if not any(option.startswith(OPTION) for option in options):
-        yield JUnitFile(options, None)
-        return
-    with tempfile.TemporaryDirectory(prefix="pytest-mcp-junit-") as folder:
-        yield JUnitFile(options, Path(folder))
-
-
-def _suites(path: Path, label: str, problem: str | None) -> list[Element]:
+def _suites(file: Path, label: str, problem: str | None) -> list[Element]:
     try:
-        suites = list(ET.parse(path).getroot())  # noqa: S314 - pytest wrote it, and expat expands no bombs
+        suites = list(ET.parse(file).getroot())  # noqa: S314 - pytest wrote it, and expat expands no bombs
     except (OSError, ParseError):
         suite = Element("testsuite", name="pytest", errors="1", failures="0", skipped="0", tests="1", time="0")
         case = SubElement(suite, "testcase", classname=label, name="run", time="0")

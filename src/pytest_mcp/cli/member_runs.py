@@ -6,9 +6,11 @@ decided in `python/members.py`; the reports of the parts are merged before anyth
 """
 
 import math
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -18,7 +20,7 @@ from pytest_mcp.api.errors import CallError, ExecutionFailed, Fault, InvalidPara
 from pytest_mcp.api.requests import ExecuteTests, Request
 from pytest_mcp.api.targets import Target
 from pytest_mcp.cli import exit_codes, render_run
-from pytest_mcp.cli.junit_file import JUnitFile
+from pytest_mcp.cli.junit_file import OPTION, write_suites
 from pytest_mcp.config.model import Config
 from pytest_mcp.process import interruption
 from pytest_mcp.process.background import in_thread
@@ -73,7 +75,6 @@ class MemberRuns:
     request: ExecuteTests
     project: Project
     parts: Parts
-    junit: JUnitFile
     # Whether they stand for a root without an environment.
     stand_for_root: bool
     ended: list[_Ended] = field(default_factory=list)
@@ -89,16 +90,39 @@ class MemberRuns:
             )
         limit = self.request.timeout or config.default_timeout
         deadline = anyio.current_time() + limit
-        for part in self.parts:
-            left = math.ceil(deadline - anyio.current_time())
-            ended = self._skipped(part, left, limit)
-            if ended is None:
-                within = replace(self.project, config=config._replace(pytest_options=self.junit.options()))
-                report = await engine.execute(self._request(part, left), within)
-                ended = self._ended(part, self.junit.cleaned(report))
-            self.junit.runs.append((ended.label, ended.gap))
-            self.ended.append(ended)
-        return self._merged()
+        with tempfile.TemporaryDirectory(prefix="pytest-mcp-junit-") as folder:
+            for number, part in enumerate(self.parts):
+                left = math.ceil(deadline - anyio.current_time())
+                ended = self._skipped(part, left, limit) or await self._run(part, left, Path(folder, str(number)))
+                self.ended.append(ended)
+            return self._merged(self._write_junit(Path(folder)))
+
+    async def _run(self, part: Sequence[Target], seconds: int, junit: Path) -> _Ended:
+        config = self.project.config
+        options = [f"{OPTION}{junit}" if given.startswith(OPTION) else given for given in config.pytest_options]
+        project = replace(self.project, config=config._replace(pytest_options=tuple(options)))
+        changes: dict[str, Any] = {"path": None, "node_ids": tuple(part), "timeout": seconds}
+        if self.request.maxfail is not None:
+            changes["maxfail"] = self.request.maxfail - self._failures
+        report = await engine.execute(self.request.model_copy(update=changes), project)
+
+        def cleaned(printed: str) -> str:
+            """Without the line in which pytest says where it wrote its file, which is gone soon."""
+            return "\n".join(line for line in printed.split("\n") if str(junit) not in line)
+
+        return self._ended(part, replace(report, printed=cleaned(report.printed), condensed=cleaned(report.condensed)))
+
+    def _write_junit(self, folder: Path) -> str | None:
+        """Why the file that was asked for could not be written."""
+        given = [each for each in self.project.config.pytest_options if each.startswith(OPTION)]
+        if not given:
+            return None
+        runs = ((folder / str(number), each.label, each.gap) for number, each in enumerate(self.ended))
+        try:
+            write_suites(Path(given[-1].removeprefix(OPTION)), runs)
+        except OSError as error:
+            return f"The JUnit file could not be written: {error.strerror}."
+        return None
 
     def _skipped(self, part: Sequence[Target], left: int, limit: int) -> _Ended | None:
         """What is known of a part that is not to run."""
@@ -115,36 +139,27 @@ class MemberRuns:
             return nothing(f"{_NOT_RUN}the limit of {limit} seconds had passed", code=exit_codes.INTERRUPTED)
         return None
 
-    def _request(self, part: Sequence[Target], seconds: int) -> ExecuteTests:
-        changes: dict[str, Any] = {"path": None, "node_ids": tuple(part), "timeout": seconds}
-        if self.request.maxfail is not None:
-            changes["maxfail"] = self.request.maxfail - self._failures
-        return self.request.model_copy(update=changes)
-
     def _ended(self, part: Sequence[Target], report: Report) -> _Ended:
         error = report.problem
         if error is None:
             return _Ended(self._name(part), report)
         lines = render_run.error_lines(error, PLAIN)
-        gap, whole = f"did not finish: {lines[0]}", "\n".join(lines)
-        if isinstance(error, InvalidParams | RefusedByPytest):
-            gap = f"{_NOT_RUN}{lines[0]}"
-            # A refusal is told whole if it fits into a notice.
-            if len(lines) == 1 and in_line(gap) == gap:
-                whole = ""
-            else:
-                gap = f"{_NOT_RUN}its arguments were refused"
+        is_refused = isinstance(error, InvalidParams | RefusedByPytest)
+        gap = f"{_NOT_RUN if is_refused else 'did not finish: '}{lines[0]}"
+        # One line is in the notice.
+        whole = "\n".join(lines) if len(lines) > 1 else ""
         return _Ended(self._name(part), report, gap, whole, exit_codes.of_error(error))
 
-    def _merged(self) -> Report:
+    def _merged(self, unwritten: str | None) -> Report:
         # A member that a filter leaves without tests is as it should be; one that has none is not.
         lacking = [
             each.label for each in self.ended if each.report.verdict == "no_tests" and not self._is_filtered(each)
         ]
-        notices, versions = [], []
+        notices, versions = [unwritten] if unwritten else [], []
         for each in self.ended:
             if each.gap is not None:
-                notices.append(f"{each.label} {_sentence(each.gap)}")
+                gap = in_line(each.gap)
+                notices.append(f"{each.label} {gap}{'' if gap.endswith(('.', '?')) else '.'}")
             elif (known := each.report.environment) is not None:
                 versions.append(f"{each.label} (Python {known.python}, pytest {known.pytest})")
         has_gaps = bool(notices)
@@ -193,8 +208,3 @@ def _closing(report: Report) -> str:
     }
     listed = ", ".join(f"{number} {name}" for name, number in numbers.items() if number)
     return f"{listed} in {report.duration:.2f}s" if listed else ""
-
-
-def _sentence(gap: str) -> str:
-    words = in_line(gap).rstrip(".")
-    return words if words.endswith("?") else f"{words}."

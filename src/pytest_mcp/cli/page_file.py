@@ -27,7 +27,7 @@ from pytest_mcp.text import in_line
 
 if TYPE_CHECKING:
     from pytest_mcp.investigation.answer import Findings
-    from pytest_mcp.page.content import Content, PageOrigin
+    from pytest_mcp.page.content import PageOrigin
 
 _PLAIN = Painter(has_colours=False)
 # Of the report for viewers that run no scripts.
@@ -43,7 +43,7 @@ class PageFile:
         """`draw` gets the time and returns the page. Returns an exit code if it could not be written."""
         created = f"{datetime.now(tz=UTC).astimezone():%Y-%m-%d %H:%M %Z}"
         try:
-            _replace(self.path.resolve(), draw(created).encode("utf-8"))
+            self.path.write_text(draw(created), encoding="utf-8")
         except Exception as error:  # noqa: BLE001 - a page costs itself alone: the answer has been printed
             why = error.strerror if isinstance(error, OSError) else f"{type(error).__name__}, a bug of pytest-mcp"
             print_message(f"the page could not be written to {in_line(str(self.path))}: {why}")
@@ -63,16 +63,8 @@ def wanted(options: argparse.Namespace) -> PageFile | None:
     path = Path(options.html).absolute()
     if path.is_dir():
         raise ConfigError(f"--html: {in_line(str(path))} is a folder.")
-    folder = path.parent
-    try:
-        folder.stat()
-        is_usable = os.access(folder, os.W_OK | os.X_OK)
-    except FileNotFoundError:
-        raise ConfigError(f"--html: {in_line(str(folder))} does not exist.") from None
-    except OSError:
-        is_usable = False
-    if not is_usable:
-        raise ConfigError(f"--html: {in_line(str(folder))} is not a folder that can be written to.")
+    if not os.access(path.parent, os.W_OK | os.X_OK):
+        raise ConfigError(f"--html: {in_line(str(path.parent))} is not a folder that can be written to.")
     return PageFile(path, options.open)
 
 
@@ -88,42 +80,32 @@ def origin(command: str, given: Arguments, settings: Sequence[str], root: Path) 
     )
 
 
-def report_page(report: Report, origin: "PageOrigin", created: str) -> str:
-    from pytest_mcp.page.content import Content  # noqa: PLC0415
-
-    return _page(Content(report), origin, created)
-
-
-def run_page(report: Report, origin: "PageOrigin", config: Config, created: str) -> str:
-    """The whole run and, with `--history`, what is recorded of its tests."""
+def run_page(report: Report, origin: "PageOrigin", config: Config | None, created: str) -> str:
+    """The whole run; of a project here also the text of lines that did not run and, with `--history`, earlier runs."""
+    from pytest_mcp.page import document, frame  # noqa: PLC0415
     from pytest_mcp.page.content import Content, read_missed_lines  # noqa: PLC0415
     from pytest_mcp.page.sections import recorded_ids  # noqa: PLC0415
 
-    content = Content(report, read_missed_lines(config.root, report.coverage))
-    if config.history is not None:
+    content = Content(report)
+    if config is not None:
+        content = replace(content, missed_lines=read_missed_lines(config.root, report.coverage))
+    if config is not None and config.history is not None:
         from pytest_mcp.history.remarks import last_results  # noqa: PLC0415
 
-        past = last_results(config.history, config.root, recorded_ids(content))
-        content = replace(content, past=past)
-    return _page(content, origin, created)
+        content = replace(content, past=last_results(config.history, config.root, recorded_ids(content)))
+    plain = "\n".join(_printed(report, origin))
+    return frame.file(document.run_document(content, origin, created=created, most=frame.room(plain)), plain)
 
 
 def investigation_page(known: "Findings | Report", origin: "PageOrigin", created: str) -> str:
     if isinstance(known, Report):
-        return report_page(known, origin, created)
+        return run_page(known, origin, None, created)
     from pytest_mcp.investigation import answer, page, terminal  # noqa: PLC0415
     from pytest_mcp.page import frame  # noqa: PLC0415
 
     result = answer.answer_of(known)
     plain = "\n".join(terminal.report_lines(result, _PLAIN, again=_again(result.rerun, origin)))
     return frame.file(page.page_of(known, result, origin, created=created, most=frame.room(plain)), plain)
-
-
-def _page(content: "Content", origin: "PageOrigin", created: str) -> str:
-    from pytest_mcp.page import document, frame  # noqa: PLC0415
-
-    plain = "\n".join(_printed(content.report, origin))
-    return frame.file(document.run_document(content, origin, created=created, most=frame.room(plain)), plain)
 
 
 def _printed(report: Report, origin: "PageOrigin") -> list[str]:
@@ -138,20 +120,3 @@ def _printed(report: Report, origin: "PageOrigin") -> list[str]:
 
 def _again(rerun: Arguments | None, origin: "PageOrigin") -> str | None:
     return None if rerun is None else f"{origin.again} {shlex.join(tool_flags.as_typed(rerun))}"
-
-
-def _replace(path: Path, content: bytes) -> None:
-    """The whole file or none of it, unless it is a device or a pipe, which cannot be replaced."""
-    if path.exists() and not path.is_file():
-        path.write_bytes(content)
-        return
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with temporary.open("xb") as opened:
-            opened.write(content)
-        if path.exists():
-            temporary.chmod(path.stat().st_mode & 0o777)
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise

@@ -22,17 +22,16 @@ _STYLES = ("auto", "long", "short", "line", "native", "no")
 NEAR = 0.8
 
 _IN_ADDOPTS = "set it in addopts of the project's pytest settings"
-_IN_SETTINGS = "pytest reads the project's own settings file; change it there"
-_NO_DEBUGGER = "tests cannot read input here, so there is no debugger; use `python -m pytest` for that"
 
-# pytest's flags that `run` does not take.
+# pytest's flags that `run` does not take, and what to do instead of setting them in addopts.
 _INSTEAD: Mapping[tuple[str, ...], str] = {
     ("--co", "--collect-only"): "`pytest-mcp discover` lists the tests",
     ("--ignore", "--ignore-glob"): f"name the paths that are to run, or {_IN_ADDOPTS}",
     ("--deselect",): f"leave tests out with -k 'not NAME', or {_IN_ADDOPTS}",
-    ("--pdb", "--pdbcls", "--trace"): _NO_DEBUGGER,
+    ("--pdb", "--pdbcls", "--trace"): "tests cannot read input here; use `python -m pytest` for a debugger",
     ("-W", "--pythonwarnings"): "set filterwarnings in the project's pytest settings",
-    ("-o", "--override-ini", "-c", "--config-file"): _IN_SETTINGS,
+    ("-o", "--override-ini", "-c", "--config-file"): "change the project's own settings file",
+    ("-p",): "plugins are the project's own choice; set `-p` in addopts of its settings",
     ("-r",): "-v lists every test with its outcome",
     ("--sw", "--stepwise", "--sw-skip", "--stepwise-skip"): "use -x, and then -x --lf",
     ("--nf", "--new-first"): "use --changed for the tests that changes can reach",
@@ -42,11 +41,6 @@ _INSTEAD: Mapping[tuple[str, ...], str] = {
     ("--capture",): "only -s is taken",
     ("--cov",): "did you mean --coverage?",
     ("--fixtures", "--funcargs", "--setup-plan"): "use `python -m pytest` for that",
-    (
-        *("--basetemp", "--cache-clear", "--confcutdir", "--doctest-modules", "--import-mode", "--log-cli-level"),
-        *("--log-file", "--noconftest", "--pyargs", "--runxfail", "--setup-show", "--strict"),
-        *("--strict-config", "--strict-markers", "--randomly-seed"),
-    ): _IN_ADDOPTS,
 }
 
 
@@ -71,7 +65,8 @@ def add_to(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--junitxml", "--junit-xml", metavar="FILE", help="write a JUnit XML file, from the working directory"
     )
-    group.add_argument("-p", type=_no_plugin, help=argparse.SUPPRESS)
+    # The report has none.
+    group.add_argument("--no-header", action="store_true", help=argparse.SUPPRESS)
 
 
 def translated(options: argparse.Namespace) -> Arguments:
@@ -134,12 +129,6 @@ def _count(word: str) -> int:
     return int(word)
 
 
-def _no_plugin(word: str) -> str:
-    raise argparse.ArgumentTypeError(
-        f"{word} is not taken, because plugins are the project's own choice; set `-p` in addopts of its settings"
-    )
-
-
 def advice_on_unknown(word: str, known: Iterable[str], *, like_pytest: bool) -> str:
     """What an error says of a flag that is not taken. For a command `like_pytest`, people type pytest's flags."""
     flag = word.partition("=")[0] if word.startswith("--") else word[:2]
@@ -149,4 +138,6 @@ def advice_on_unknown(word: str, known: Iterable[str], *, like_pytest: bool) -> 
 
     flags = [each for each in known if each.startswith("--")] if flag.startswith("--") else []
     near = get_close_matches(flag, flags, n=1, cutoff=NEAR)
-    return f"; did you mean {near[0]}?" if near else ""
+    if near:
+        return f"; did you mean {near[0]}?"
+    return f"; if it is a flag of pytest or of a plugin, {_IN_ADDOPTS}" if like_pytest and flag else ""

@@ -13,7 +13,6 @@ from pytest_mcp import engine
 from pytest_mcp.api.requests import ExecuteTests
 from pytest_mcp.api.results import ExecuteResult
 from pytest_mcp.cli import exit_codes, local_call, page_file, pytest_flags, render_run, tool_flags, typed_advice
-from pytest_mcp.cli.junit_file import JUnitFile, junit_file
 from pytest_mcp.cli.local_call import ToolCommand
 from pytest_mcp.cli.tool_flags import Arguments
 from pytest_mcp.config.model import Config
@@ -35,8 +34,7 @@ def main(options: argparse.Namespace, config: Config, child: Waiting | None) -> 
         config = config._replace(default_timeout=config.max_timeout)
     if options.shard is not None:
         config = config._replace(shard=options.shard._replace(commit=git_files.head_commit(config.root)))
-    with junit_file(config.pytest_options) as junit:
-        return local_call.run(RunCommand(options, config, child, junit))
+    return local_call.run(RunCommand(options, config, child))
 
 
 def _outputs(options: argparse.Namespace) -> tuple[str, ...]:
@@ -44,7 +42,7 @@ def _outputs(options: argparse.Namespace) -> tuple[str, ...]:
     return tuple(str(Path.cwd() / path) for path in (junit, options.html) if path is not None)
 
 
-async def _execute(request: ExecuteTests, project: Project, *, junit: JUnitFile) -> Report:
+async def _execute(request: ExecuteTests, project: Project) -> Report:
     """One run, or one run for each environment if the targets have several."""
     targets = [target for _, target in request.targets]
     parts = by_environment(targets, project.config) if len(targets) > 1 else []
@@ -58,16 +56,14 @@ async def _execute(request: ExecuteTests, project: Project, *, junit: JUnitFile)
         parts = await member_runs.instead_of_root(known.problem, request, project.config)
         if not parts:
             return known
-    return await member_runs.MemberRuns(request, project, parts, junit, stand_for_root=known is not None).execute()
+    return await member_runs.MemberRuns(request, project, parts, stand_for_root=known is not None).execute()
 
 
 class RunCommand(ToolCommand):
     runs_tests = True
 
-    def __init__(self, options: argparse.Namespace, config: Config, child: Waiting | None, junit: JUnitFile) -> None:
-        tool = replace(BY_NAME["execute_tests"], handler=partial(_execute, junit=junit))
-        super().__init__(tool, options, config, child)
-        self.junit = junit
+    def __init__(self, options: argparse.Namespace, config: Config, child: Waiting | None) -> None:
+        super().__init__(replace(BY_NAME["execute_tests"], handler=_execute), options, config, child)
         self.page = page_file.wanted(options)
 
     def for_people(self, typed: Arguments, screen: Screen) -> Arguments:
@@ -92,11 +88,10 @@ class RunCommand(ToolCommand):
         show(verdict)
 
     def write_files(self, known: Report) -> int | None:
-        unwritten = self.junit.write()
         if self.page is None:
-            return unwritten
+            return None
         origin = page_file.origin("run", tool_flags.arguments(self.options), self.settings, self.config.root)
-        return self.page.write(partial(page_file.run_page, known, origin, self.config)) or unwritten
+        return self.page.write(partial(page_file.run_page, known, origin, self.config))
 
     def _lines(self, known: Report, answer: ExecuteResult, screen: Screen) -> list[str]:
         root = self.config.root

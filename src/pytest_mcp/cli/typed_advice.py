@@ -91,14 +91,5 @@ def _typed(advice: Advice, typist: Typist | None) -> str:
 
 
 def _to(root: Path) -> str:
-    try:
-        here = Path.cwd()
-    except OSError:  # it was deleted
-        return f"cd {shlex.quote(str(root))} && "
-    if here == root:
-        return ""
-    relative = os.path.relpath(root, here)
-    # A shell that came here through a symlink goes up to another folder.
-    is_direct = os.environ.get("PWD", str(here)) == str(here) and not relative.startswith("-")
-    place = min(relative, str(root), key=len) if is_direct else str(root)
-    return f"cd {shlex.quote(place)} && "
+    # Not by a relative path: a shell that came here through a symlink goes up to another folder.
+    return "" if root.samefile(os.curdir) else f"cd {shlex.quote(str(root))} && "

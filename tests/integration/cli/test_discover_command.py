@@ -114,7 +114,7 @@ def test_everything_is_listed_unless_less_is_asked_for(bench: Workbench) -> None
     assert len(whole.stdout.splitlines()) == json.loads(parsed.stdout)["count"] == 800
     assert json.loads(parsed.stdout)["tests"] == []
     assert less.stdout.splitlines() == ["test_many.py", "test_more.py"]
-    assert "tests are not listed one by one" in less.stderr
+    assert "Not everything is listed: " in less.stderr
 
 
 def test_on_a_terminal_tests_stand_below_their_files(bench: Workbench) -> None:

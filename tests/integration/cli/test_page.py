@@ -98,5 +98,4 @@ def test_a_page_that_cannot_be_written_is_refused_before_any_test_runs(bench: Wo
     }
 
     assert {name: done.returncode for name, done in refused.items()} == {"missing": 4, "folder": 4, "no page": 4}
-    assert f"{tmp_path}/no does not exist." in refused["missing"].stderr
     assert not (bench.root / "ran").exists()

@@ -1,6 +1,3 @@
-"""Where the page of `--html` goes: the whole file or none of it."""
-
-import os
 import webbrowser
 from collections.abc import Callable
 from functools import partial
@@ -9,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from pytest_mcp.api.errors import ExecutionFailed, RunFacts
-from pytest_mcp.cli.page_file import PageFile, report_page
+from pytest_mcp.cli.page_file import PageFile, run_page
 from pytest_mcp.report.report import report_without_run
 from pytest_mcp.terminal.output import UNWRITTEN
 from tests.support.page.pages import ORIGIN
@@ -23,20 +20,11 @@ def test_a_page_replaces_the_file_that_a_link_leads_to(tmp_path: Path) -> None:
     real.chmod(0o600)
     link.symlink_to(real)
 
-    assert PageFile(link, opens=False).write(partial(report_page, ERROR, ORIGIN)) is None
+    assert PageFile(link, opens=False).write(partial(run_page, ERROR, ORIGIN, None)) is None
 
     assert link.is_symlink()
     assert real.read_text(encoding="utf-8").startswith("<!doctype html>")
     assert real.stat().st_mode & 0o777 == 0o600
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["link.html", "real.html"]
-
-
-def test_a_device_is_written_to_and_not_replaced() -> None:
-    before = Path(os.devnull).stat().st_mode
-
-    assert PageFile(Path(os.devnull), opens=False).write(partial(report_page, ERROR, ORIGIN)) is None
-
-    assert Path(os.devnull).stat().st_mode == before
 
 
 def undrawable(_created: str) -> str:
@@ -63,7 +51,7 @@ def test_open_opens_the_file_and_says_if_there_is_no_browser(
 
     monkeypatch.setattr(webbrowser, "open", open_nothing)
 
-    assert PageFile(tmp_path / "a b.html", opens=True).write(partial(report_page, ERROR, ORIGIN)) is None
+    assert PageFile(tmp_path / "a b.html", opens=True).write(partial(run_page, ERROR, ORIGIN, None)) is None
 
     assert asked == [(tmp_path / "a b.html").as_uri()]
     assert "no browser was found" in capsys.readouterr().err

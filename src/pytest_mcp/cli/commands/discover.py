@@ -15,13 +15,14 @@ from itertools import groupby
 from pytest_mcp import engine
 from pytest_mcp.api.errors import CallError
 from pytest_mcp.api.requests import DiscoverTargets
-from pytest_mcp.api.results import DiscoverResult, FileTests, OmittedTests
+from pytest_mcp.api.results import CollectionError, DiscoverResult, FileTests, OmittedTests
 from pytest_mcp.cli import exit_codes, local_call, member_runs, render_run, tool_flags, typed_advice
 from pytest_mcp.cli.local_call import ToolCommand
 from pytest_mcp.cli.member_runs import Parts
 from pytest_mcp.cli.tool_flags import Arguments
 from pytest_mcp.config.model import LEAST_REPLY_BYTES, LEAST_TOKENS
 from pytest_mcp.config.options import LoadConfig
+from pytest_mcp.python import members
 from pytest_mcp.python.members import by_environment
 from pytest_mcp.run.run import Project
 from pytest_mcp.terminal.capabilities import Screen
@@ -32,6 +33,14 @@ from pytest_mcp.tools import BY_NAME
 
 # What follows the name of a test in a list by file: its line, and how many parameter sets it has.
 _LINE_AND_NUMBER = re.compile(r"(?::\d+)?(?: \(\d+\))?$")
+_ROOT_ERROR = CollectionError(
+    file=members.ROOT,
+    error_type="CollectionError",
+    message=member_runs.NO_ENVIRONMENT,
+    line=None,
+    traceback=None,
+    also=0,
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -75,8 +84,9 @@ async def _discover(request: DiscoverTargets, project: Project) -> DiscoverResul
             raise
     able = [part for part in parts if not member_runs.is_root(part)]
     result = await _discover_each(request, project, able)
-    missed = [f"The project root is not listed: {member_runs.NO_ENVIRONMENT}."] if able != parts else []
-    return result.model_copy(update={"notices": [*result.notices, member_runs.instead_notice(able), *missed]})
+    notices = [*result.notices, member_runs.instead_notice(able)]
+    errors = [*result.collection_errors, *([_ROOT_ERROR] if able != parts else [])]
+    return result.model_copy(update={"notices": notices, "collection_errors": errors})
 
 
 async def _discover_each(request: DiscoverTargets, project: Project, parts: Parts) -> DiscoverResult:
@@ -119,32 +129,22 @@ def for_people(result: DiscoverResult, painter: Painter) -> Lines:
 
 
 def for_programs(result: DiscoverResult) -> Lines:
-    """If the tests do not fit, what contains them and can be run instead: functions, files or folders. None twice."""
-    names = {name: None for entry in result.files for name in _names(entry)}
-    folders = tuple(name.removeprefix("./") for name in names if name.endswith("/"))
-    alone = [
-        test.node_id
-        for test in result.tests
-        if names.keys().isdisjoint((test.file, test.node_id.partition("[")[0])) and not test.file.startswith(folders)
-    ]
-    return [safe_line(name) for name in [*alone, *names]]
-
-
-def _names(entry: FileTests) -> Lines:
-    if entry.tests is None:
-        return [entry.file]
-    return list(dict.fromkeys(f"{entry.file}::{_LINE_AND_NUMBER.sub('', name, count=1)}" for name in entry.tests))
+    """If the tests do not fit, what contains them and can be run instead: functions, files or folders."""
+    files = [entry.file for entry in result.files]
+    listed = tuple(file.removeprefix("./") if file.endswith("/") else f"{file}::" for file in files)
+    names = [test.node_id for test in result.tests if not test.node_id.startswith(listed)]
+    for entry in result.files:
+        functions = [_LINE_AND_NUMBER.sub("", name, count=1) for name in entry.tests or ()]
+        names += [entry.file] if entry.tests is None else [f"{entry.file}::{name}" for name in functions]
+    return [safe_line(name) for name in dict.fromkeys(names)]
 
 
 def _remarks(result: DiscoverResult, painter: Painter) -> Lines:
     errors: Lines = []
     for error in result.collection_errors:
         errors += [*render_run.collection_error_lines(error, painter), ""]
-    left_out = []
-    if result.omitted is not None:
-        number = result.omitted.tests
-        what = f"{number} tests are not listed one by one" if number else "not everything fits"
-        left_out = [f"{what}: {result.omitted.hint}."]
+    cut = result.omitted
+    left_out = [f"Not everything is listed: {cut.hint}."] if cut is not None else []
     return errors + lines_of_notices([*result.notices, *left_out], painter)
 
 

@@ -61,7 +61,7 @@ def main(options: argparse.Namespace, _load_config: LoadConfig) -> int:
         show("\n".join(render_run.report_lines(merged, answer, painter, again=_again(answer), by_detail=False)))
     command = shlex.join(["pytest-mcp", "merge", *options.reports])
     origin = PageOrigin("merged shards", command=command, again="pytest-mcp run")
-    unwritten = page.write(partial(page_file.report_page, merged, origin)) if page else None
+    unwritten = page.write(partial(page_file.run_page, merged, origin, None)) if page else None
     return unwritten or exit_codes.of_report(merged)
 
 

@@ -60,22 +60,6 @@ def counted(*files: FileTests, omitted: OmittedTests | None = None) -> DiscoverR
     return found().model_copy(update={"count": count, "notices": [], "files": list(files), "omitted": omitted})
 
 
-def test_a_test_that_a_function_a_file_or_a_folder_stands_for_is_not_named_again() -> None:
-    tests = [
-        item(name) for name in ("a.py::test_x[1]", "a.pyx::test_y", "b/c.py::test_z", "d.py::test_n[1]", "e.py::f")
-    ]
-    files = [
-        FileTests(file="a.py", count=300, tests=None),
-        FileTests(file="b/", count=20, tests=None),
-        FileTests(file="d.py", count=2, tests=["test_n:3 (2)"]),
-    ]
-    result = found(*tests).model_copy(update={"files": files})
-    of_root = result.model_copy(update={"files": [FileTests(file="./", count=9, tests=None)]})
-
-    assert discover.for_programs(result) == ["a.pyx::test_y", "e.py::f", "a.py", "b/", "d.py::test_n"]
-    assert discover.for_programs(of_root) == ["./"]
-
-
 def test_where_tests_were_left_out_files_and_folders_stand_for_them() -> None:
     files = [FileTests(file="a.py", count=300, tests=None), FileTests(file="b/", count=20, tests=None)]
     result = counted(*files, omitted=OmittedTests(tests=320, hint="narrow by path"))
@@ -85,7 +69,7 @@ def test_where_tests_were_left_out_files_and_folders_stand_for_them() -> None:
         "a.py (300)",
         "b/ (20)",
         "",
-        "note: 320 tests are not listed one by one: narrow by path.",
+        "note: Not everything is listed: narrow by path.",
         "320 tests",
     ]
 
