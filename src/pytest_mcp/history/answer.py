@@ -37,10 +37,9 @@ class TestHistory(Arguments):
     ] = None
     path: Annotated[PathTarget | None, Field(description="Only tests in this folder or file.")] = None
     days: Annotated[Annotated[int, Whole(1, MAX_DAYS)], Field(description="How far to look back.")] = DEFAULT_DAYS
-    max_tokens: Annotated[
-        Tokens | None,
-        Field(description=f"Largest answer in tokens. Default: {DEFAULT_TOKENS}."),
-    ] = None
+    max_tokens: Annotated[Tokens | None, Field(description=f"Largest answer in tokens. Default: {DEFAULT_TOKENS}.")] = (
+        None
+    )
 
     @field_validator("node_id")
     @classmethod

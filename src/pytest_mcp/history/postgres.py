@@ -74,27 +74,25 @@ class PostgresStore(Store):
     def _prepare(self) -> None:
         with self._translated():
             self._connection.execute(_SESSION.format(self._seconds).encode())
-        if self._version() == len(store.STEPS):
+        if not self._missing_steps():
             return
         with self.transaction():
             self.execute("SELECT pg_advisory_xact_lock(?)", (_LOCK,))
             # Asked first: IF NOT EXISTS needs the right to create one even if there is one.
             if not self.execute("SELECT 1 FROM pg_namespace WHERE nspname = ?", (SCHEMA,)):
                 self.execute(f"CREATE SCHEMA {SCHEMA}")
-            version = self._version()
-            if not version:
-                self.execute("CREATE TABLE schema_version (version INTEGER NOT NULL)")
-                self.execute("INSERT INTO schema_version VALUES (0)")
-            for statement in store.steps_from(version, store.POSTGRES):
+            missing = self._missing_steps()
+            self.execute("CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL)")
+            for statement in missing:
                 self.execute(statement)
-            self.execute("UPDATE schema_version SET version = ?", (len(store.STEPS),))
+            self.execute("DELETE FROM schema_version")
+            self.execute("INSERT INTO schema_version VALUES (?)", (len(store.STEPS),))
 
-    def _version(self) -> int:
+    def _missing_steps(self) -> list[str]:
         has_version = "SELECT 1 FROM pg_tables WHERE schemaname = ? AND tablename = 'schema_version'"
-        if not self.execute(has_version, (SCHEMA,)):
-            return 0
-        ((version,),) = self.execute("SELECT version FROM schema_version")
-        return store.checked_version(int(version), self._name)
+        is_new = not self.execute(has_version, (SCHEMA,))
+        ((version,),) = [(0,)] if is_new else self.execute("SELECT version FROM schema_version")
+        return store.missing_steps(int(version), self._name, store.POSTGRES)
 
     @contextmanager
     def _translated(self) -> Iterator[None]:

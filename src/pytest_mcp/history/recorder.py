@@ -93,8 +93,8 @@ class RunRecorder:
     async def write(self, recording: "Recording", request: ExecuteTests, report: Report) -> None:
         try:
             await anyio.sleep(SETTLE_SECONDS)
-            code = await recording.code
-            await in_thread(lambda: _record(self.history, run_row(request, report, recording, code), test_rows(report)))
+            run = run_row(request, report, recording, await recording.code)
+            await in_thread(lambda: _record(self.history, run, test_rows(report)))
         except HistoryUnavailable as error:
             self._fail(str(error))
         except Exception:  # a bug of ours costs a record, not the server

@@ -19,7 +19,6 @@ from pytest_mcp.history.store import HistoryUnavailable, Row, Store
 BUSY_SECONDS = 10
 # More than a run changes: the file itself is written when the connection is closed, while others can write already.
 CHECKPOINT_PAGES = 8_000
-_IN_MEMORY = "file::memory:"
 
 
 class SqliteStore(Store):
@@ -30,7 +29,7 @@ class SqliteStore(Store):
         self._path = path
         with self._translated():
             self._connection = sqlite3.connect(
-                _IN_MEMORY if not creates and _may_be_created(path) else _created(path),
+                _uri(path, creates=creates),
                 uri=True,
                 timeout=BUSY_SECONDS,
                 isolation_level=None,
@@ -78,17 +77,17 @@ class SqliteStore(Store):
         # Kept after SIGKILL; a power cut can lose the last runs, but not damage the file.
         self.execute("PRAGMA synchronous = NORMAL")
         self.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}")
-        if self._version() == len(store.STEPS):
+        if not self._missing_steps():
             return
         with self.transaction():
             # Another process may have done it meanwhile.
-            for statement in store.steps_from(self._version(), store.SQLITE):
+            for statement in self._missing_steps():
                 self.execute(statement)
             self.execute(f"PRAGMA application_id = {HISTORY_ID}")
             self.execute(f"PRAGMA user_version = {len(store.STEPS)}")
 
-    def _version(self) -> int:
-        return store.checked_version(self._pragma("user_version"), self._path)
+    def _missing_steps(self) -> list[str]:
+        return store.missing_steps(self._pragma("user_version"), self._path, store.SQLITE)
 
     def _pragma(self, name: str) -> int:
         ((value,),) = self.execute(f"PRAGMA {name}")
@@ -104,12 +103,13 @@ class SqliteStore(Store):
             raise HistoryUnavailable(f"{self._path} cannot be used: {error}") from error
 
 
-def _may_be_created(path: Path) -> bool:
-    return path.parent.is_dir() and not os.path.lexists(path)
+def _uri(path: Path, *, creates: bool) -> str:
+    """Its URI. Where there is no file yet, an empty one for us alone is created, or a database in memory stands for it.
 
-
-def _created(path: Path) -> str:
-    """Its URI; an empty file for us alone, if there was none. Only a regular file is opened: a FIFO would block."""
+    Only a regular file is opened: a FIFO would block.
+    """
+    if not creates and path.parent.is_dir() and not os.path.lexists(path):
+        return "file::memory:"
     with suppress(FileExistsError):
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
     if not stat.S_ISREG(path.stat().st_mode):

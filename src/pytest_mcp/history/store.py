@@ -7,14 +7,11 @@ What differs between the databases is in `sqlite` and `postgres`, each of which 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import astuple, dataclass, fields, replace
+from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from typing import Any, Literal, TypeVar, cast
 
 from pytest_mcp.config.history import is_postgres
-
-# SQLite before 3.32 takes at most 999 values in one statement.
-MAX_VALUES = 900
 
 # Words in braces differ between the databases.
 SQLITE: Mapping[str, str] = {"identity": "INTEGER PRIMARY KEY", "clustered": " WITHOUT ROWID"}
@@ -97,8 +94,9 @@ class TestRow:
 
 RUN_COLUMNS = tuple(field.name for field in fields(RunRow))
 _RUN = f"INSERT INTO runs ({', '.join(RUN_COLUMNS)}) VALUES ({', '.join('?' * len(RUN_COLUMNS))})"  # noqa: S608 - constants
-_RESULT = "INSERT INTO results (run_id, test_id, outcome, duration, cause, worker) VALUES (?, ?, ?, ?, ?, ?)"
 _TEST = "INSERT INTO tests (project, node_id) VALUES (?, ?) ON CONFLICT DO NOTHING"
+_RESULT = """INSERT INTO results (run_id, test_id, outcome, duration, cause, worker)
+    SELECT ?, id, ?, ?, ?, ? FROM tests WHERE project = ? AND node_id = ?"""
 
 
 class Store(ABC):
@@ -128,37 +126,18 @@ class Store(ABC):
         if known := self._run_id(run.key):
             return known
         self.execute(_RUN, tuple(map(_storable, astuple(run))))
-        run_id = self._run_id(run.key)
+        run_id, project = self._run_id(run.key), _storable(run.project)
         assert run_id is not None
-        by_name = {_storable(test.node_id): replace(test, worker=_storable(test.worker)) for test in tests}
-        ids = self._test_ids(_storable(run.project), list(by_name))
-        # In the order of the index: neighbouring rows are written to the same page.
-        ordered = sorted((ids[name], test) for name, test in by_name.items())
-        rows = ((run_id, test_id, test.outcome, test.duration, test.cause, test.worker) for test_id, test in ordered)
-        self.executemany(_RESULT, rows)
+        # Sorted, so that two writers that add the same tests wait for each other in one order and never deadlock.
+        by_name = sorted({_storable(test.node_id): test for test in tests}.items())
+        self.executemany(_TEST, [(project, name) for name, _ in by_name])
+        rows = [(each.outcome, each.duration, each.cause, _storable(each.worker)) for _, each in by_name]
+        self.executemany(_RESULT, [(run_id, *row, project, name) for row, (name, _) in zip(rows, by_name, strict=True)])
         return run_id
 
     def _run_id(self, key: str) -> int | None:
-        found = self.execute("SELECT id FROM runs WHERE key = ?", (key,))
-        return found[0][0] if found else None
-
-    def _test_ids(self, project: str, node_ids: Sequence[str]) -> dict[str, int]:
-        """The id of each test; new tests get one."""
-        known = self._known_ids(project, node_ids)
-        # Sorted, so that two writers that add the same tests wait for each other in one order and never deadlock.
-        missing = sorted(set(node_ids) - known.keys())
-        if missing:
-            self.executemany(_TEST, [(project, node_id) for node_id in missing])
-            known |= self._known_ids(project, missing)
-        return known
-
-    def _known_ids(self, project: str, node_ids: Sequence[str]) -> dict[str, int]:
-        known: dict[str, int] = {}
-        for start in range(0, len(node_ids), MAX_VALUES):
-            part = node_ids[start : start + MAX_VALUES]
-            sql = f"SELECT node_id, id FROM tests WHERE project = ? AND node_id IN ({marks(part)})"  # noqa: S608 - only marks
-            known |= dict(self.execute(sql, (project, *part)))
-        return known
+        rows = self.execute("SELECT id FROM runs WHERE key = ?", (key,))
+        return rows[0][0] if rows else None
 
 
 def open_store(address: str, *, creates: bool = True) -> Store:
@@ -176,22 +155,20 @@ def open_store(address: str, *, creates: bool = True) -> Store:
     return SqliteStore(Path(address), creates=creates)
 
 
-def steps_from(version: int, dialect: Mapping[str, str]) -> list[str]:
-    """The statements that bring a database of this version to the newest; version 0 is an empty one."""
-    return [statement.format_map(dialect) for step in STEPS[version:] for statement in step]
+def missing_steps(version: int, name: object, dialect: Mapping[str, str]) -> list[str]:
+    """The statements that bring a database of this version to the newest; version 0 is an empty one.
 
-
-def checked_version(version: int, name: object) -> int:
-    """Raises HistoryUnavailable if the tables are newer than these."""
+    Raises HistoryUnavailable if its tables are newer than these.
+    """
     if version > len(STEPS):
         raise HistoryUnavailable(
             f"{name} was written by a newer pytest-mcp (version {version} of its tables; this one knows {len(STEPS)})"
         )
-    return version
+    return [statement.format_map(dialect) for step in STEPS[version:] for statement in step]
 
 
 def marks(values: Sequence[object]) -> str:
-    """At most `MAX_VALUES`. PostgreSQL takes no empty list."""
+    """At most 999, for SQLite before 3.32. PostgreSQL takes no empty list."""
     return ", ".join("?" * len(values)) or "NULL"
 
 
