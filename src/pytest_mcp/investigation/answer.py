@@ -4,9 +4,9 @@ It never turns red into green: a test that failed once and passed since is flaky
 """
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from math import comb
+from math import sqrt
 
 from pytest_mcp.api.errors import RunEnvironment
 from pytest_mcp.investigation.alone import Alone
@@ -28,10 +28,11 @@ MAX_LISTED = 20
 MAX_CHARACTERS = 4_000
 # How many of the innermost frames are told of a test that hangs.
 MAX_FRAMES = 5
-# What a rate of failure leaves to chance. An interval that is wider than this says nothing: after one pass and one
-# failure it is 1 % to 99 %.
+# What a rate of failure leaves to chance, and so many standard deviations. An interval that reaches farther than this
+# to both sides says nothing: after one pass and one failure it is 9 % to 91 %.
 ERROR = 0.05
-WIDEST = 0.6
+DEVIATIONS = 1.96
+WIDEST = 0.3
 
 
 @dataclass(frozen=True)
@@ -85,10 +86,6 @@ class Findings:
         return f"{done} in {count} of {len(self.known)} {_runs(len(self.known))} alone"
 
 
-# The kind, and on what it rests.
-Judgement = tuple[Kind, str]
-
-
 def answer_of(findings: Findings) -> InvestigateResult:
     kind, confidence = judge(findings)
     order = findings.order if kind == "order_dependent" else None
@@ -118,8 +115,8 @@ def _before(findings: Findings, order: Order | None) -> Sequence[str]:
     return next(filter(_can_be_listed, (ids, files, folders)), ())
 
 
-def judge(findings: Findings) -> Judgement:
-    """The first that applies; what was seen to contradict itself comes first."""
+def judge(findings: Findings) -> tuple[Kind, str]:
+    """The kind, and on what it rests. The first that applies; what was seen to contradict itself comes first."""
     if uncollected := next((each for each in findings.alone.outcomes if each.letter == "C"), None):
         return "deterministic", f"high: {uncollected.words}"
     if findings.hung:
@@ -145,7 +142,7 @@ def _of_order(findings: Findings, order: Order) -> str:
     return f"{'high' if order.is_complete else 'medium'}: {findings.alone_words}, {other} each time after {which}"
 
 
-def _of_hangs(findings: Findings) -> Judgement:
+def _of_hangs(findings: Findings) -> tuple[Kind, str]:
     hung, runs = len(findings.hung), len(findings.alone.outcomes)
     seen = f"hung in {hung} of {runs} {_runs(runs)} alone: {findings.hung[-1].words}"
     if any(each.passed for each in findings.known):
@@ -157,7 +154,7 @@ def _since(base: AtBase | None) -> str:
     return f"; passes at {base.name}" if base is not None and base.passes else ""
 
 
-def _of_failures(findings: Findings) -> Judgement:
+def _of_failures(findings: Findings) -> tuple[Kind, str]:
     failed, base = len(findings.failed), findings.base
     is_steady = findings.is_steady
     differing = "" if is_steady or len(findings.causes) > 1 else ", with different values"
@@ -171,7 +168,7 @@ def _of_failures(findings: Findings) -> Judgement:
     return "deterministic", f"{level}: {findings.alone_words}{same}{_since(base)}; {doubt}"
 
 
-def _of_passes(findings: Findings) -> Judgement:
+def _of_passes(findings: Findings) -> tuple[Kind, str]:
     if all(each.letter == "S" for each in findings.known):
         return "passes", f"high: it is skipped ({findings.known[0].words})"
     order = findings.order
@@ -201,11 +198,10 @@ def _of_alone(findings: Findings) -> str:
         return letters
     if not known:
         return f"{letters} ({alone.outcomes[-1].words})"
-    if not is_telling(failed, known):
-        return letters
+    rate = rate_in_words(failed, known)
     is_whole = alone.is_mixed or len(alone.outcomes) == alone.wanted
     stopped = "" if is_whole else f"{len(alone.outcomes)} of {alone.wanted} runs; "
-    return f"{letters} ({stopped}{rate_in_words(failed, known)}, at 95 %)"
+    return f"{letters} ({stopped}{rate}, at 95 %)" if rate else letters
 
 
 def _of_causes(failed: Sequence[Outcome]) -> list[str]:
@@ -259,41 +255,18 @@ def _runs(number: int) -> str:
     return "run" if number == 1 else "runs"
 
 
-def interval(failed: int, runs: int) -> tuple[float, float]:
-    """The lowest and the highest rate of failure that these runs do not contradict, exact (Clopper-Pearson) at 95 %.
+def rate_in_words(failed: int, runs: int) -> str:
+    """Which rates of failure these runs leave possible at 95 %; nothing where that is nearly every rate.
 
     Where all runs agree the bound is one-sided: five passes in five runs are still possible for a test that fails in
-    45 % of its runs.
+    45 % of its runs. Else it is Wilson's interval.
     """
-
-    def at_most(number: int, rate: float) -> float:
-        """The probability of so many failures or fewer."""
-        return sum(comb(runs, k) * rate**k * (1 - rate) ** (runs - k) for k in range(number + 1))
-
-    error = ERROR if failed in (0, runs) else ERROR / 2
-    lowest = 0.0 if failed == 0 else _root(lambda rate: 1 - at_most(failed - 1, rate) - error)
-    highest = 1.0 if failed == runs else _root(lambda rate: error - at_most(failed, rate))
-    return lowest, highest
-
-
-def _root(rising: Callable[[float], float]) -> float:
-    """Where a function that rises from below 0 to above 0 between 0 and 1 is 0."""
-    low, high = 0.0, 1.0
-    for _ in range(40):
-        middle = (low + high) / 2
-        low, high = (low, middle) if rising(middle) > 0 else (middle, high)
-    return (low + high) / 2
-
-
-def is_telling(failed: int, runs: int) -> bool:
-    lowest, highest = interval(failed, runs)
-    return failed in (0, runs) or highest - lowest <= WIDEST
-
-
-def rate_in_words(failed: int, runs: int) -> str:
-    lowest, highest = interval(failed, runs)
-    if failed == 0:
-        return f"a failure rate up to {100 * highest:.0f} % is still possible"
-    if failed == runs:
-        return f"a pass rate up to {100 * (1 - lowest):.0f} % is still possible"
-    return f"it fails in {100 * lowest:.0f} % to {100 * highest:.0f} % of runs"
+    if failed in (0, runs):
+        bound = 1 - ERROR ** (1 / runs)
+        return f"a {'failure' if failed == 0 else 'pass'} rate up to {100 * bound:.0f} % is still possible"
+    rate, square = failed / runs, DEVIATIONS**2 / runs
+    middle = (rate + square / 2) / (1 + square)
+    half = sqrt(square * (rate * (1 - rate) + square / 4)) / (1 + square)
+    return (
+        f"it fails in {100 * (middle - half):.0f} % to {100 * (middle + half):.0f} % of runs" if half <= WIDEST else ""
+    )

@@ -6,7 +6,6 @@ Other tests can make it fail, or make it pass. Every try is a fresh process. How
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 
 from pytest_mcp.investigation.alone import OnStep, run_once
 from pytest_mcp.investigation.bisection import Search
@@ -19,8 +18,6 @@ from pytest_mcp.text import label
 
 # Runs the test after some others, or with some files imported.
 Try = Callable[[Sequence[str]], Awaitable[Outcome]]
-# Which tests, or files, are still under suspicion.
-Suspicion = Callable[[Sequence[str]], tuple[str, ...]]
 
 # How often the tests that were found are run again with the test under investigation.
 CONFIRMATIONS = 2
@@ -169,28 +166,18 @@ class OrderSearch:
             return replace(unconfirmed, polluter=polluter, is_complete=False)
 
     async def _smallest(self, arrangement: Arrangement) -> tuple[str, ...]:
-        """Files, if collecting them is enough; else tests, of few files first. Raises OutOfTime and Unknown."""
+        """Files, if collecting them is enough; else tests. Raises OutOfTime and Unknown."""
         own = _file(self.node_id)
         others = [file for file in arrangement.files or () if file != own]
         if others and (not arrangement.before or self._has_effect(await self._after((), arrangement.files))):
-            return await self._search(others, lambda files: self._after((), [*files, own]), "files", tuple)
-        tests: dict[str, list[str]] = {}
-        for each in arrangement.before:
-            tests.setdefault(_file(each), []).append(each)
+            return await self._search(others, lambda files: self._after((), [*files, own]), "files")
+        return await self._search(arrangement.before, self._after, "tests")
 
-        def of_files(files: Sequence[str]) -> tuple[str, ...]:
-            return tuple(chain.from_iterable(tests[file] for file in files))
-
-        files: Sequence[str] = [*tests]
-        if len(files) > 1:
-            files = await self._search(files, lambda some: self._after(of_files(some)), "files", of_files)
-        return await self._search(of_files(files), self._after, "tests", tuple)
-
-    async def _search(self, things: Sequence[str], run: Try, what: str, under: Suspicion) -> tuple[str, ...]:
+    async def _search(self, things: Sequence[str], run: Try, what: str) -> tuple[str, ...]:
         """The smallest set of these that has the effect."""
 
         async def has_effect(chosen: Sequence[str]) -> bool | None:
-            self.left = under(search.left)
+            self.left = tuple(search.left)
             self.on_step(f"bisecting {len(chosen)} of {len(things)} {what}")
             seen = await run(chosen)
             self.unknown += not seen.is_known

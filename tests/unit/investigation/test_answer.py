@@ -1,13 +1,12 @@
 """Which kind a set of findings is, and what is said about it."""
 
 from dataclasses import replace
-from math import comb
 
 import pytest
 
 from pytest_mcp.investigation import answer
 from pytest_mcp.investigation.alone import Alone, Reproduction, Seeds
-from pytest_mcp.investigation.answer import Findings, interval, is_telling, rate_in_words
+from pytest_mcp.investigation.answer import Findings, rate_in_words
 from pytest_mcp.investigation.base import AtBase
 from pytest_mcp.investigation.order import Order
 from pytest_mcp.investigation.outcome import Letter, Outcome
@@ -290,36 +289,17 @@ def test_suspects_that_could_not_be_found_are_evidence_with_the_reason() -> None
     assert (found.suspects, found.evidence[-1]) == ([], "suspects: it did not fail when it was traced")
 
 
-def test_runs_that_agree_leave_what_one_run_in_twenty_would_still_show() -> None:
-    assert interval(0, 5) == pytest.approx((0.0, 1 - 0.05 ** (1 / 5)))
-    assert interval(5, 5) == pytest.approx((0.05 ** (1 / 5), 1.0))
-
-
-# From the tables of Clopper and Pearson.
 @pytest.mark.parametrize(
-    ("failed", "runs", "lowest", "highest"),
-    [(1, 2, 0.0126, 0.9874), (1, 5, 0.0051, 0.7164), (3, 10, 0.0667, 0.6525), (10, 50, 0.1003, 0.3372)],
+    ("failed", "runs", "words"),
+    [
+        (0, 5, "a failure rate up to 45 % is still possible"),
+        (5, 5, "a pass rate up to 45 % is still possible"),
+        (3, 10, "it fails in 11 % to 60 % of runs"),
+        (10, 50, "it fails in 11 % to 33 % of runs"),
+        # Nearly every rate is possible.
+        (1, 2, ""),
+        (2, 5, ""),
+    ],
 )
-def test_mixed_runs_leave_the_exact_interval(failed: int, runs: int, lowest: float, highest: float) -> None:
-    assert interval(failed, runs) == pytest.approx((lowest, highest), abs=1e-4)
-
-
-def test_mixed_runs_are_told_with_the_rates_that_are_possible() -> None:
-    assert rate_in_words(3, 10) == "it fails in 7 % to 65 % of runs"
-
-
-def test_an_interval_that_nearly_everything_lies_in_tells_nothing() -> None:
-    assert [is_telling(failed, runs) for failed, runs in ((1, 2), (2, 5), (0, 2), (2, 2))] == [0, 0, 1, 1]
-    assert is_telling(3, 10)
-
-
-@pytest.mark.parametrize("runs", [1, 2, 7, 50])
-@pytest.mark.parametrize("rate", [0.01, 0.2, 0.5, 0.95])
-def test_the_true_rate_is_inside_in_nineteen_of_twenty_cases(runs: int, rate: float) -> None:
-    def is_inside(failed: int) -> bool:
-        lowest, highest = interval(failed, runs)
-        return lowest <= rate <= highest
-
-    chances = [comb(runs, k) * rate**k * (1 - rate) ** (runs - k) for k in range(runs + 1)]
-
-    assert sum(chance for k, chance in enumerate(chances) if is_inside(k)) >= 0.925
+def test_runs_leave_the_rates_that_they_do_not_contradict(failed: int, runs: int, words: str) -> None:
+    assert rate_in_words(failed, runs) == words

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.anyio
 TEST = "test_z.py::test_it"
 SUITE = Suite((*(f"test_{file}.py::test_{number}" for file in "abcd" for number in range(8)), TEST))
 LEAK = "test_b.py::test_5"
-# All 32, only their files, two halves of the files and three of one file's tests, then twice again and once alone.
+# All 32, only their files, five halves, then twice again and once alone.
 TRIES = 10
 
 # Whether the test fails after these tests, with these files imported, in its nth run. None: it has no outcome.
