@@ -7,6 +7,7 @@ answer, and what it means is decided in `answer`.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import count
 
 import anyio
 
@@ -23,7 +24,7 @@ from pytest_mcp.investigation.result import CollectTest, Effect, InvestigateFail
 from pytest_mcp.investigation.runner import LEAST_SECONDS, OutOfTime, Runner, deadline_of_runs, suite_targets
 from pytest_mcp.investigation.suspects import Suspected, find_suspects
 from pytest_mcp.run.attempt import Call
-from pytest_mcp.run.run import OnProgress, Project, Run, Steps
+from pytest_mcp.run.run import Project, Run, Steps
 from pytest_mcp.text import label
 
 # All tests before one that fails alone: how long they may run, and which share of the time. They can only show that it
@@ -37,36 +38,40 @@ async def investigate(request: InvestigateFailure, project: Project) -> Findings
     config = project.config
     seconds = request.timeout or config.default_timeout
     end, deadline = anyio.current_time() + seconds, deadline_of_runs(seconds)
-    asked = request.node_id.node_id
-    on_step = _counting(project.on_progress)
+    asked, numbers = request.node_id.node_id, count(1)
+
+    def on_step(words: str) -> None:
+        project.on_progress(Steps(next(numbers), words))
+
     base = await find_base(config, request.base, deadline)
     on_step("collecting")
     trial: Trial[CollectTest] | None = None
     collect = CollectTest.model_validate({"node_id": asked}, context=config.bounds)
     with anyio.CancelScope(deadline=end):
         trial = await try_interpreters(Call(collect, Project(config, project.spare)), max(1, int(deadline.left)))
-    if trial is None or not _is_collected(trial) or trial.chosen is None or trial.run is None:
+    if trial is None or (isinstance(trial.error, ExecutionFailed) and trial.error.error_type == "timeout"):
         return _uncollected(asked, request.runs, None if trial is None else trial.run)
+    if trial.error is not None:
+        raise trial.error
+    assert trial.run is not None, "there is a run, or the reason why there is none"
+    assert trial.chosen is not None
     ledger = trial.run.ledger
     node_id = _the_one([item.id for item in ledger.items], asked)
     suite = suite_targets(collect.node_id.path, config.root, ledger.portrait, trial.chosen.python)
     runner = Runner(config, trial.chosen, deadline, end, suite)
     case = Case(runner, node_id, base, on_step, is_shuffled=ledger.seeded is not None)
     findings = await case.run(request.runs, stops_early="runs" not in request.model_fields_set)
-    findings = replace(findings, notices=trial.run.doubts, environment=trial.run.environment)
-    if config.history is not None:
-        with anyio.CancelScope(deadline=end):
-            findings = replace(findings, past=tuple(await _past(config, node_id)))
-    return findings
+    past = () if config.history is None else await _past(config, node_id, end)
+    return replace(findings, notices=trial.run.doubts, environment=trial.run.environment, past=past)
 
 
-def _is_collected(trial: Trial[CollectTest]) -> bool:
-    """False if the time was over. Raises whatever else keeps the test from being collected."""
-    if isinstance(trial.error, ExecutionFailed) and trial.error.error_type == "timeout":
-        return False
-    if trial.error is not None:
-        raise trial.error
-    return True
+async def _past(config: Config, node_id: str, end: float) -> tuple[str, ...]:
+    # Who records no runs does not load it.
+    from pytest_mcp.history import past_runs  # noqa: PLC0415
+
+    with anyio.CancelScope(deadline=end):
+        return tuple(await past_runs.evidence(config, node_id))
+    return ()
 
 
 def _uncollected(asked: str, runs: int, run: Run[CollectTest] | None) -> Findings:
@@ -83,25 +88,6 @@ def _the_one(collected: list[str], asked: str) -> str:
         several = f"names {len(collected)} tests; name one of them, for example {label(collected[0])}"
         raise InvalidParams([Fault("node_id", several, "several_tests", asked)])
     return collected[0] if collected else asked
-
-
-async def _past(config: Config, node_id: str) -> list[str]:
-    # Who records no runs does not load it.
-    from pytest_mcp.history import past_runs  # noqa: PLC0415
-
-    return await past_runs.evidence(config, node_id)
-
-
-def _counting(on_progress: OnProgress) -> OnStep:
-    """Report each step in words; the number of steps always increases."""
-    number = 0
-
-    def on_step(words: str) -> None:
-        nonlocal number
-        number += 1
-        on_progress(Steps(number, words))
-
-    return on_step
 
 
 @dataclass(frozen=True)
@@ -136,7 +122,7 @@ class Case:
 
     async def _failing(self, findings: Findings) -> Findings:
         made = zip(findings.alone.outcomes, findings.alone.seeds, strict=True)
-        failing, seeds = next((seen, seeds) for seen, seeds in made if seen.failed or seen.letter == "C")
+        failing, seeds = next(each for each in made if each[0].failed or each[0].letter == "C")
         findings = replace(findings, base=await self._at_base([seeds], findings.failed))
         # Its seeds reproduce the failure.
         runner = seeds.apply(self.runner)

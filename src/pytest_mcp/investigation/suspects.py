@@ -105,17 +105,12 @@ async def find_suspects(
         return Suspected(problem=problem)
     changed: Lines = {}
     if since_base is not None and node_id in run.ledger.executed:
-        changed = await in_time(runner, since_base)
+        # git can take longer than what is left.
+        with anyio.move_on_after(runner.deadline.left):
+            changed = await since_base()
     with runner.in_time():
         found = await in_thread(partial(suspects_of, run, node_id, changed))
     return Suspected(tuple(found), None if found else _NOTHING_RAN)
-
-
-async def in_time(runner: Runner, since_base: LinesChanged) -> Lines:
-    """Empty if the time is over first: git can take longer than what is left."""
-    with anyio.move_on_after(runner.deadline.left):
-        return await since_base()
-    return {}
 
 
 def _problem(run: Run[ExecuteTests], node_id: str, expected: Outcome) -> str | None:
@@ -171,7 +166,8 @@ def _of_failure(ledger: Ledger, failed: Mapping[str, Failure], node_id: str, cha
         return []
     clues = _clues(failed[node_id], target, changed)
     spectra = _spectra(ledger, failed, target)
-    ran = ranked(scores(spectra, filter(_is_source, target.lines())), clues)
+    own = [line for line in target.lines() if places.is_source(line.file)]
+    ran = ranked(scores(spectra, own), clues)
     return ran if len(ran) >= MAX_SUSPECTS else [*ran, *_at_import(ledger, spectra, clues)]
 
 
@@ -195,10 +191,6 @@ def _clues(failure: Failure, target: Executed, changed: Lines) -> Clues:
     return Clues(frames, calls, changed)
 
 
-def _is_source(line: Line) -> bool:
-    return places.is_source(line.file)
-
-
 def _at_import(ledger: Ledger, spectra: Spectra, clues: Clues) -> Ranked:
     """Functions that ran while the test's own file was imported; all tests of that file depend on them."""
     file = spectra.target.id.partition("::")[0]
@@ -206,7 +198,7 @@ def _at_import(ledger: Ledger, spectra: Spectra, clues: Clues) -> Ranked:
     if imported is None:
         return []
     own = {(line.file, line.function) for line in spectra.target.lines()}
-    lines = [line for line in imported.lines() if _is_source(line) and line.function != MODULE]
+    lines = [line for line in imported.lines() if places.is_source(line.file) and line.function != MODULE]
     dependent = sum(test.id.startswith(f"{file}::") for test in spectra.passed)
     score = AT_IMPORT * ochiai(1, dependent, 1)
     return ranked({line: score for line in lines if line[:2] not in own}, clues)
@@ -225,7 +217,7 @@ def _import_chain(text: str) -> Ranked:
     """Where the import ended, and the places that it came by, the nearest first."""
     frames = [Line(path, function, int(line)) for path, line, function in _FRAME.findall(text)]
     frames += [Line(path, MODULE, int(line)) for path, line in _UNPARSED.findall(text)]
-    own = filter(_is_source, reversed(frames))
+    own = [line for line in reversed(frames) if places.is_source(line.file)]
     return [(line, 1 / place) for place, line in enumerate(own, start=1)]
 
 
@@ -246,37 +238,29 @@ def scores(spectra: Spectra, lines: Iterable[Line]) -> dict[Line, float]:
 
 
 def ranked(scored: Mapping[Line, float], clues: Clues) -> Ranked:
-    """The most suspicious line of each function, with a score between 0 and 1, the highest first."""
-    functions: dict[Function, list[Line]] = {}
-    for line in scored:
-        functions.setdefault((line.file, line.function), []).append(line)
-    best = {function: _best(lines, scored, clues) for function, lines in functions.items()}
-    weight = _weights(functions, best, clues)
-    found = [(line, scored[line] * weight[function]) for function, line in best.items()]
-    return sorted(found, key=lambda each: (-each[1], each[0]))
+    """The most suspicious line of each function, with a score between 0 and 1, the highest first.
 
-
-def _best(lines: Iterable[Line], scored: Mapping[Line, float], clues: Clues) -> Line:
-    """Of lines with equal scores one that was changed, one on the way to the failure, the first."""
-    return min(lines, key=lambda line: (-scored[line], not clues.is_changed(line), not clues.is_frame(line), line))
-
-
-def _weights(
-    functions: Mapping[Function, Iterable[Line]], best: Mapping[Function, Line], clues: Clues
-) -> dict[Function, float]:
-    """1 for a function that is nearest in every way that is known, less for all others."""
-    of_line = {(line.file, line.number): function for function, lines in functions.items() for line in lines}
-    frames = _places(of_line[place] for place in clues.frames if place in of_line)
-    calls = _places(call for call in clues.calls if call in functions)
+    Of lines with equal scores one that was changed, one on the way to the failure, the first. A function that is
+    nearest in every way that is known keeps its score, all others have less.
+    """
+    best: dict[Function, Line] = {}
+    for line in sorted(
+        scored, key=lambda line: (-scored[line], not clues.is_changed(line), not clues.is_frame(line), line)
+    ):
+        best.setdefault((line.file, line.function), line)
+    function_at = {(line.file, line.number): (line.file, line.function) for line in scored}
+    frames = _places(function_at[place] for place in clues.frames if place in function_at)
+    calls = _places(call for call in clues.calls if call in best)
     changed = {function for function, line in best.items() if clues.is_changed(line)}
     most = 1 + (FRAME if frames else 0) + (CALL if calls else 0) + (CHANGED if changed else 0)
 
     def weight(function: Function) -> float:
         of_frame = FRAME / frames.get(function, math.inf)
         of_call = CALL / math.sqrt(calls.get(function, math.inf))
-        return 1 + of_frame + of_call + (CHANGED if function in changed else 0)
+        return (1 + of_frame + of_call + (CHANGED if function in changed else 0)) / most
 
-    return {function: weight(function) / most for function in functions}
+    found = [(line, scored[line] * weight(function)) for function, line in best.items()]
+    return sorted(found, key=lambda each: (-each[1], each[0]))
 
 
 def _places(functions: Iterable[Function]) -> dict[Function, int]:

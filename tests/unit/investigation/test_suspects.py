@@ -4,23 +4,14 @@ What is traced is tested on real runs.
 """
 
 import math
-from pathlib import Path
 
-import anyio
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_mcp.changed.differences import Lines
-from pytest_mcp.config.model import Options, configure
-from pytest_mcp.investigation.runner import Runner
-from pytest_mcp.investigation.suspects import Clues, Spectra, in_time, ranked, scores, suspects_of
-from pytest_mcp.python.interpreter import Candidate
-from pytest_mcp.run.attempt import Deadline
+from pytest_mcp.investigation.suspects import Clues, Spectra, ranked, scores, suspects_of
 from pytest_mcp.run.events import Executed, Line
 from pytest_mcp.text import MAX_NAME
 from tests.support.invented.records import execution, one_test, phase, session
-from tests.support.waiting import PATIENCE
 
 TEST = "test_shop.py::test_it"
 
@@ -34,23 +25,6 @@ def test_names_that_the_child_tells_are_one_line_of_limited_length() -> None:
     assert max(len(found.file), len(found.function)) <= 2 * MAX_NAME
     assert "\n" not in found.function
     assert "\x1b" not in found.file
-
-
-@pytest.mark.anyio
-async def test_git_that_hangs_does_not_outlast_the_deadline(tmp_path: Path) -> None:
-    (tmp_path / "shop.py").write_text("PEN = 1\n", encoding="utf-8")
-    config = configure(Options(root=str(tmp_path)), {})
-
-    async def hanging() -> Lines:
-        await anyio.sleep_forever()
-        return {}
-
-    runner = Runner(config, Candidate(Path("python"), ""), Deadline.after(0))
-
-    with anyio.fail_after(PATIENCE):
-        found = await in_time(runner, hanging)
-
-    assert found == {}
 
 
 # Each test runs some of nine lines: three functions of three lines.
