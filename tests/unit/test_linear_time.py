@@ -356,8 +356,6 @@ def test_what_was_meant_by_a_name_is_looked_for_in_linear_time() -> None:
 
 # pattern → why it may take longer on text that it is never given.
 EXEMPT = {
-    "mentions._FROM": "only sees 300 bytes",
-    "mentions._CODING": "is matched once, at the beginning of a file",
     "failures._TYPE_ALONE": "is matched once, with a whole line",
     "places._FILE": "is matched once, with a whole path",
     "frame._SPACES": "only sees our own style sheet",

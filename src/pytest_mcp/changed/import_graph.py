@@ -14,6 +14,7 @@ importing one, and any file if the project changes where modules are looked for.
 """
 
 import re
+import warnings
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -225,12 +226,15 @@ def build(root: Path, changed: Iterable[str], words_in: Words = lambda _files, _
     words = words_in(files, modules)
     mentions: dict[str, Mentions] = {}
     settings = dict.fromkeys(files.settings, b"")
-    for path, content in project_files.contents(files, [*dict.fromkeys([*files.python, *files.settings])]):
-        if path.endswith(".py"):
-            mentions[path] = Mentions(untold=_UNREADABLE) if content is None else scanner.scan(content, path)
-        if path in settings:
-            settings[path] = content or b""
-        graph.mention = graph.mention or _mention(path, content or b"", words)
+    with warnings.catch_warnings():
+        # The parser has some about escapes in strings.
+        warnings.simplefilter("ignore")
+        for path, content in project_files.contents(files, [*dict.fromkeys([*files.python, *files.settings])]):
+            if path.endswith(".py"):
+                mentions[path] = Mentions(untold=_UNREADABLE) if content is None else scanner.scan(content, path)
+            if path in settings:
+                settings[path] = content or b""
+            graph.mention = graph.mention or _mention(path, content or b"", words)
     modules.anywhere = any(each.paths for each in mentions.values()) or any(map(_remaps, settings.values()))
     for path, each in mentions.items():
         graph.add(path, _dependencies(path, each, modules))

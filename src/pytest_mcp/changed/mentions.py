@@ -1,10 +1,11 @@
 """What the text of one Python file says about other modules.
 
-It is a scan, not a parser: it finds every import statement wherever it stands (in functions, behind `;`, in strings and
-comments too), dotted names that are used or quoted, and words that show imports which no text names. It may find too
-much and never too little. Which files the names belong to is decided in `import_graph`.
+Import statements are parsed. All else is a scan of the text, for dotted names that are used or quoted, also in strings
+and comments, and for words that show imports which no text names. It may find too much and never too little. Which
+files the names belong to is decided in `import_graph`.
 """
 
+import ast
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
@@ -14,38 +15,17 @@ from typing import NamedTuple
 
 # The bytes of a name: beyond ASCII every byte, whatever the encoding.
 _NAME = rb"\w\x80-\xff"
-# More names in one line or one list than a person writes; a file that has more is not read any further.
-_MAX_LINE = 1_000
-_MAX_LIST = 50_000
-# Stands for the names that were not read.
-UNREAD = "\0"
-_TOO_LONG = "has an import statement that is too long to read"
-# The names behind `import`, in one line that may be continued or in a list with comments. They are not consumed: what
-# looks like a list may be a comment, with a real statement in its next line. Every length is limited, since the next
-# search begins inside of it.
-_LISTED = (
-    rb"(?=((?:[ \t\f]++|\\(?:\r\n?|\n)){0,99}+(?:\((?:[%(n)s.,*\s\\]{1,50000}+|#[^\r\n]{0,2000}+){0,999}+"
-    rb"|[%(n)s.,* \t\f]{0,1000}+(?:\\(?:\r\n?|\n)[%(n)s.,* \t\f]{0,1000}+){0,50}+)))"
-) % {b"n": _NAME}
-_IMPORT = re.compile(rb"import(?![%s])%s" % (_NAME, _LISTED))
-# What precedes `import`: a line ends only behind a backslash.
-_FROM = re.compile(rb"from((?:[.%s \t\f]|\\(?:\r\n?|\n))*+)\Z" % _NAME)
-_MAX_ORIGIN = 300
-_LINE_END = re.compile(rb"\r\n?|\n")
 # Everything that is not of a dotted name as a space; quotes and colons as one kind of quote.
 _WORDS = bytes(byte if re.match(rb"[%s.]" % _NAME, bytes([byte])) else ord(" ") for byte in range(256))
+# The parts of a statement that contain others.
+_BLOCKS = ("body", "orelse", "handlers", "finalbody", "cases")
+_UNPARSED = "cannot be parsed by the server's Python"
 _QUOTES = bytes.maketrans(b"':", b'""')
 # In parts.
 _MAX_NAME = 20
 _NOT_OF_A_SCRIPT = re.compile(rb"[^%s\-]" % _NAME)
 # Files that many folders have. To name one is not to run it.
 _EVERY_FOLDER = frozenset({"__init__", "conftest"})
-_COMMENT = re.compile(rb"#[^\r\n]*+")
-_GLUE = bytes.maketrans(b"(\\\r\n\t\f", b"      ")
-# Encodings in which an ASCII character is its byte; a file in another one cannot be scanned.
-_CODING = re.compile(rb"(?:[^\n]{0,500}\n)?[ \t\f]*+#[^\n]{0,500}?coding[:=][ \t]*+([-\w.]++)")
-_ASCII_BASED = ("utf-8", "utf8", "latin", "iso-8859", "iso8859", "cp125", "ascii", "us-ascii", "koi8", "euc", "windows")
-
 # Calls of these with a plain name in quotes are found as that name; every other use can import anything.
 _LITERAL = rb"""(?!\s*+\(\s*+(["'])[A-Za-z_][\w.]*+\1\s*+[,)])"""
 _COMPUTED = re.compile(rb"(?<!import )(?:import_module|__import__)%s|import import_module[ \t]+as" % _LITERAL)
@@ -74,8 +54,6 @@ _STARTING = (b"subprocess", b"pytester", b"testdir", b"script_runner")
 # `run_process` and `worker_processes`, but not `test_decorated_processors` and `post_process`.
 _OF_PROCESSES = re.compile(rb"_process(?<!pre_process)(?<!post_process)(?<!test_process)(?:es)?(?![a-z])")
 _STARTERS = frozenset({"pexpect", "sh", "plumbum", "invoke", "fabric", "docker"})
-# The packages that matter here.
-_PACKAGES = _LOADERS | _READERS | _STARTERS | {"glob"}
 _OS_STARTING = re.compile(rb"os\.(?:system|popen|exec|spawn|posix_spawn|startfile)")
 _PATHS = (b"sys.path", b"PYTHONPATH", b"syspath", b"meta_path", b"__path__")
 # Hooks for the whole session. pytest calls the others of a conftest only for tests below it.
@@ -114,20 +92,8 @@ class Names:
     modules: frozenset[str]
 
 
-class Statement(NamedTuple):
-    """What one import statement names.
-
-    `packages` are those that matter here; `folders` are those of the project that are no tops.
-    """
-
-    names: tuple[str, ...]
-    whole: frozenset[str]
-    packages: frozenset[str]
-    folders: frozenset[bytes]
-
-
 class Scanner:
-    """Scans files one after the other, and parses equal statements once."""
+    """Scans files one after the other."""
 
     def __init__(self, names: Names) -> None:
         self._folders = names.folders
@@ -136,49 +102,31 @@ class Scanner:
         self._packages = _encoded(names.packages)
         self._modules = _encoded(names.modules)
         self._quotable = self._quotable_folders | self._packages | self._modules
-        # By the text before and behind `import`.
-        self._statements: dict[tuple[bytes, bytes], Statement] = {}
 
     def scan(self, content: bytes, path: str = "") -> Mentions:
-        statements = list(self._statements_in(content))
-        imports = set[str]().union(*(each.names for each in statements))
-        whole = set[str]().union(*(each.whole for each in statements))
-        packages = set[str]().union(*(each.packages for each in statements))
-        folders = set[bytes]().union(*(each.folders for each in statements))
+        try:
+            imports, whole = _imports(content)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return Mentions(untold=_UNPARSED)
+        words = {name.partition(".")[0] for name in imports} | {name.rpartition(".")[2] for name in imports}
         quoted = self._quotable.intersection(content.translate(_QUOTES).split(b'"'))
-        starts = _starts_processes(content, packages)
+        starts = _starts_processes(content, words)
         uses_files = starts or not quoted.isdisjoint(self._quotable_folders)
-        untold = _why_untold(content, packages, uses_files=uses_files)
         return Mentions(
             imports=frozenset(imports),
             whole=frozenset(whole.union(map(_text, self._packages & quoted))),
-            dotted=self._dotted(content, folders),
+            dotted=self._dotted(content, _encoded(self._folders & words)),
             quoted=frozenset(map(_text, self._modules & quoted)),
             scripts=_scripts(content) if b".py" in content else frozenset(),
-            untold=_TOO_LONG if UNREAD in imports else untold,
-            lazy=path.endswith("__init__.py") and _imports_on_demand(content),
+            untold=_why_untold(content, words, uses_files=uses_files),
+            lazy=path.endswith("__init__.py") and _has(content, _LAZY),
             starts=starts,
-            paths=_changes_paths(content, imports),
+            # It changes where modules are looked for.
+            paths="sys.path" in imports or _has(content, _PATHS),
             plugin=_is_plugin(content, is_conftest=path.endswith("conftest.py")),
         )
 
-    def _statements_in(self, content: bytes) -> Iterator[Statement]:
-        for match in _IMPORT.finditer(content):
-            start = match.start()
-            key = (content[_beginning(content, start) : start], match[1])
-            if (statement := self._statements.get(key)) is None:
-                statement = self._statements[key] = self._parsed(*key)
-            yield statement
-
-    def _parsed(self, before: bytes, listed: bytes) -> Statement:
-        found = [_names(origin, listed) for origin in _origins(before)]
-        names = frozenset().union(*(each for each, _ in found))
-        whole = frozenset().union(*(each for _, each in found))
-        firsts = {name.partition(".")[0] for name in names}
-        folders = self._folders.intersection(firsts.union(name.rpartition(".")[2] for name in names))
-        return Statement(tuple(names), whole, _PACKAGES & firsts, _encoded(folders) - self._tops)
-
-    def _dotted(self, content: bytes, folders: set[bytes]) -> frozenset[str]:
+    def _dotted(self, content: bytes, folders: AbstractSet[bytes]) -> frozenset[str]:
         """Names that begin with one of these folders, or with a top."""
         tops = self._tops
         pieces = content.translate(_WORDS).split(b".")
@@ -198,56 +146,36 @@ def _encoded(names: Iterable[str]) -> frozenset[bytes]:
     return frozenset(name.encode("utf-8", "surrogateescape") for name in names)
 
 
-def _beginning(content: bytes, start: int) -> int:
-    """Where the text begins in which `from` can stand: its line, or more if a backslash continues the line before."""
-    earliest = max(0, start - _MAX_ORIGIN)
-    line = content.rfind(b"\n", earliest, start) + 1
-    end = content[line - 3 : line] if line > 1 else b""
-    return earliest if b"\\" in end and end.rstrip().endswith(b"\\") else max(line, earliest)
-
-
-def _origins(before: bytes) -> set[bytes]:
-    """What stands between `from` and `import`. Any line that a backslash continues may be a comment."""
-    origin = _FROM.search(before)
-    if origin is None or b"\\" not in origin[1]:
-        return {b"" if origin is None else origin[1]}
-    starts = [0, *(end.end() for end in _LINE_END.finditer(before))]
-    found = (_FROM.search(before, start) for start in starts)
-    return {b"" if each is None else each[1] for each in found}
-
-
-def _names(module: bytes, listed: bytes) -> tuple[frozenset[str], frozenset[str]]:
-    """The modules and whole packages of one statement, `from module import listed` or `import listed`."""
-    origin = module.translate(None, b" \t\f\\\r\n")
-    prefix = origin if not origin or origin.endswith(b".") else origin + b"."
-    names, whole = set(), set()
-    bare = _COMMENT.sub(b"", listed) if b"#" in listed else listed
-    for entry in bare.translate(_GLUE).split(b","):
-        words = _words(entry)
-        if not words:
+def _imports(content: bytes) -> tuple[set[str], set[str]]:
+    """The modules that statements name, and those of them all of whose contents may be used."""
+    names, whole = set[str](), set[str]()
+    for statement in _statements(ast.parse(content)):
+        if not isinstance(statement, ast.Import | ast.ImportFrom):
             continue
-        is_star = words[0].startswith(b"*")
-        name = _text(origin if is_star else prefix + words[0])
-        names.add(name)
-        if is_star or words[1:2] == [b"as"]:
-            whole.add(name)
-    if len(listed) >= (_MAX_LIST if listed.lstrip().startswith(b"(") else _MAX_LINE):
-        names.add(UNREAD)
-    return frozenset(names or [_text(origin)]), frozenset(whole)
+        origin = "." * statement.level + (statement.module or "") if isinstance(statement, ast.ImportFrom) else ""
+        prefix = origin if not origin or origin.endswith(".") else f"{origin}."
+        for alias in statement.names:
+            name = origin if alias.name == "*" else prefix + alias.name
+            names.add(name)
+            if alias.name == "*" or alias.asname:
+                whole.add(name)
+    return names, whole
+
+
+def _statements(tree: ast.AST) -> Iterator[ast.AST]:
+    """Without expressions, which are most of a tree."""
+    left = [tree]
+    while left:
+        node = left.pop()
+        yield node
+        for block in _BLOCKS:
+            left += getattr(node, block, ())
 
 
 def _scripts(content: bytes) -> frozenset[str]:
     """The last word before each `.py`, without its folders."""
     *before, _ = content.split(b".py")
     return frozenset(_text(_NOT_OF_A_SCRIPT.split(text[-100:])[-1]) for text in before) - _EVERY_FOLDER
-
-
-def _words(entry: bytes) -> list[bytes]:
-    """The name and what follows it. Python allows spaces around the dots of a name."""
-    if b" ." not in entry and b". " not in entry:
-        return entry.split()
-    name, alias, rest = b" ".join(entry.split()).partition(b" as ")
-    return [name.replace(b" ", b""), *([b"as", rest] if alias else [])]
 
 
 def _text(name: bytes) -> str:
@@ -260,8 +188,6 @@ def _why_untold(content: bytes, packages: AbstractSet[str], *, uses_files: bool)
 
     `uses_files`: it starts processes, or names a folder of the project in quotes.
     """
-    if content.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\0" in content or _has_odd_encoding(content):
-        return "is not encoded as Python files usually are"
     if b"import_" in content and _has(content, _IMPORTING) and _COMPUTED.search(content):
         return "imports modules by names that it computes"
     if not packages.isdisjoint(_LOADERS) and _has(content, _LOADING):
@@ -288,24 +214,10 @@ def _looks_for_files(content: bytes, packages: AbstractSet[str], *, uses_files: 
     return uses_files or _has(content, _RUNNING)
 
 
-def _has_odd_encoding(content: bytes) -> bool:
-    said = _CODING.match(content) if b"coding" in content[:1000] else None
-    return said is not None and not said.group(1).lower().replace(b"_", b"-").decode().startswith(_ASCII_BASED)
-
-
 def _starts_processes(content: bytes, packages: AbstractSet[str]) -> bool:
     by_os = b"os." in content and _OS_STARTING.search(content) is not None
     by_name = b"_process" in content and _OF_PROCESSES.search(content) is not None
     return by_os or by_name or _has(content, _STARTING) or not packages.isdisjoint(_STARTERS)
-
-
-def _imports_on_demand(content: bytes) -> bool:
-    return _has(content, _LAZY)
-
-
-def _changes_paths(content: bytes, imports: AbstractSet[str]) -> bool:
-    """Whether it changes where modules are looked for."""
-    return "sys.path" in imports or _has(content, _PATHS)
 
 
 def _is_plugin(content: bytes, *, is_conftest: bool) -> bool:

