@@ -7,6 +7,7 @@ or times of the files differ from those at the last look.
 
 import hashlib
 import os
+import time
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -15,7 +16,7 @@ from pathlib import Path
 from pytest_mcp.changed import differences, git_commands
 from pytest_mcp.changed.differences import TreeComparison
 from pytest_mcp.changed.git_commands import CannotTell, ChangesRefused, Repository
-from pytest_mcp.changed.project_files import FolderEntry, WorkingTree, entries_of
+from pytest_mcp.changed.project_files import MAX_SCAN, FolderEntry, digest_of, entries_of
 from pytest_mcp.changed.reach import CACHES, is_cached
 from pytest_mcp.config.model import Config
 from pytest_mcp.process.background import in_thread
@@ -36,26 +37,22 @@ class CodeState:
 
 
 class CodeWatch:
-    """The state of the code of one project.
+    """The state of the code of one project."""
 
-    `written` is a file that we write ourselves: neither it nor what is beside it with a longer name is code.
-    """
-
-    def __init__(self, config: Config, written: Path | None = None) -> None:
+    def __init__(self, config: Config) -> None:
         self._config = config
-        self._written = written
         self._fingerprint: bytes | None = None
         self._state = CodeState()
 
     async def state(self, comparison: TreeComparison | None = None) -> CodeState:
         """`comparison` is the call's own look at the working tree, if it needed one."""
         if comparison is not None:
-            return await self._of_paths(comparison.repository, comparison.uncommitted)
+            return await in_thread(partial(_state, comparison.repository, comparison.uncommitted))
         checkout = git_files.find(self._config.root)
         if checkout is None:
             return CodeState()
         # Taken first: what changes while git is asked is noticed the next time.
-        fingerprint = await in_thread(partial(_fingerprint, checkout.top, self._written))
+        fingerprint = await in_thread(partial(_fingerprint, checkout.top))
         if fingerprint is None or fingerprint != self._fingerprint:
             self._state = await self._ask()
             self._fingerprint = fingerprint
@@ -67,48 +64,32 @@ class CodeWatch:
             paths = await differences.uncommitted(repository)
         except (ChangesRefused, CannotTell):
             return CodeState(git_files.head_commit(self._config.root))
-        return await self._of_paths(repository, paths)
-
-    async def _of_paths(self, repository: Repository, paths: Collection[bytes]) -> CodeState:
-        own = os.fsencode(self._written) if self._written else None
-        top = os.fsencode(repository.top) + b"/"
-        counted = [path for path in paths if not is_cached(os.fsdecode(path))]
-        changed = sorted(path for path in counted if own is None or not (top + path).startswith(own))
-        return await in_thread(partial(_state, repository, changed))
+        return await in_thread(partial(_state, repository, paths))
 
 
-def _state(repository: Repository, changed: Collection[bytes]) -> CodeState:
+def _state(repository: Repository, paths: Collection[bytes]) -> CodeState:
     commit = repository.head
     if commit is None:
         return CodeState()
-    top, tree, digest = repository.top, WorkingTree(repository.top), hashlib.sha256(commit.encode())
-    try:
-        for path in changed:
-            digest.update(b"%d " % len(path) + path + (_of_folder(top / os.fsdecode(path)) or tree.digest(path)))
-    except CannotTell:
-        return CodeState(commit)
+    changed = sorted(path for path in paths if not is_cached(os.fsdecode(path)))
+    digest, deadline = hashlib.sha256(commit.encode()), time.monotonic() + MAX_SCAN
+    for path in changed:
+        full = repository.top / os.fsdecode(path)
+        # A submodule, or a repository inside, is a folder.
+        content = _fingerprint(full) if full.is_dir() and not full.is_symlink() else digest_of(full)
+        if content is None or time.monotonic() > deadline:
+            return CodeState(commit)
+        digest.update(b"%d " % len(path) + path + content)
     return CodeState(commit, digest.hexdigest(), bool(changed))
 
 
-def _of_folder(path: Path) -> bytes | None:
-    """Of a submodule, or of a repository inside; None if it is none."""
-    if path.is_symlink() or not path.is_dir():
-        return None
-    fingerprint = _fingerprint(path)
-    if fingerprint is None:
-        raise CannotTell("it has too many files")
-    return fingerprint
-
-
-def _fingerprint(top: Path, written: Path | None = None) -> bytes | None:
+def _fingerprint(top: Path) -> bytes | None:
     """Equal if no file of a checkout has changed, nor what is staged; None if there are too many files."""
     digest = hashlib.blake2b(repr(git_files.head_commit(top)).encode())
-    own = os.fspath(written) if written else None
     for number, entry in enumerate(_files(os.fspath(top))):
         if number > MAX_FILES:
             return None
-        if own is None or not entry.path.startswith(own):
-            digest.update(os.fsencode(entry.path) + b"\0" + _facts(entry))
+        digest.update(os.fsencode(entry.path) + b"\0" + _facts(entry))
     digest.update(_facts(git_files.index(top)))
     return digest.digest()
 

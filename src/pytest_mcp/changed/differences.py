@@ -2,8 +2,8 @@
 
 A path is changed if `git diff` against the commit names it, or `git status` as untracked, with conflicts, or as a
 submodule with changes inside. So a renamed file is two paths, and a submodule is one, whatever changed inside. Never
-changed is what pytest-mcp itself has written: histories, and the files that this command writes. Lines are numbered as
-in the file that git stores: a filter that adds or removes lines shifts them.
+changed is what this server or command writes: its history, and the files of its output. Lines are numbered as in the
+file that git stores: a filter that adds or removes lines shifts them.
 """
 
 import os
@@ -19,8 +19,7 @@ import anyio
 from pytest_mcp.changed import listings
 from pytest_mcp.changed.git_commands import CannotTell, ChangesRefused, GitFailed, Repository, open_repository
 from pytest_mcp.changed.listings import Hunk, Status
-from pytest_mcp.changed.project_files import WorkingTree, is_of_tests
-from pytest_mcp.config.model import HISTORY_ID, Config
+from pytest_mcp.config.model import Config
 from pytest_mcp.process.background import in_thread
 from pytest_mcp.run.run import ALL_LINES, ChangedLines
 
@@ -32,9 +31,6 @@ _UNUSABLE = (" ", ":", "?", "*", "[", "\\", "..", "{/")
 _REMOTE_HEAD = "refs/remotes/origin/HEAD"
 # What SQLite adds to the name of a database, for its own files.
 _OF_SQLITE = ("", "-wal", "-shm", "-journal")
-# The header of an SQLite file begins with these words and has the application's number further on.
-_SQLITE = b"SQLite format 3\0"
-_HISTORY = slice(68, 72)
 
 Lines = Mapping[str, frozenset[int]]
 
@@ -99,7 +95,7 @@ async def since(repository: Repository, base: Base, *, lines: bool = False) -> T
 async def uncommitted(repository: Repository) -> frozenset[bytes]:
     """The paths that git status names, relative to the top."""
     status, _ = await repository.status_and_diff(None)
-    return await in_thread(lambda: _uncommitted(_status(repository, status)))
+    return await in_thread(lambda: _status(repository, status).uncommitted)
 
 
 async def resolve(repository: Repository, ref: str | None) -> Base:
@@ -160,7 +156,7 @@ def _compared(repository: Repository, base: Base, status_output: bytes, diff_out
     return TreeComparison(
         repository,
         Changes(base.name, base.commit, frozenset(inside), frozenset(map(os.fsdecode, outside))),
-        uncommitted=_uncommitted(status),
+        uncommitted=status.uncommitted,
         hunks={file: difference.hunks[path] for file, path in inside.items() if path in difference.hunks},
         new=frozenset(file for file, path in inside.items() if path in difference.new),
         untracked=frozenset(file for file, path in inside.items() if path in status.untracked),
@@ -177,12 +173,7 @@ def _split(repository: Repository, paths: Iterable[bytes]) -> tuple[dict[str, by
 def _status(repository: Repository, output: bytes) -> Status:
     """Without what we have written."""
     status, ours = listings.parse_status(output), _written_by_us(repository)
-    untracked = status.untracked - ours
-    return Status(status.tracked - ours, status.unique - ours, untracked - _histories(repository.top, untracked))
-
-
-def _uncommitted(status: Status) -> frozenset[bytes]:
-    return frozenset(status.tracked | status.untracked)
+    return Status(status.tracked - ours, status.unique - ours, status.untracked - ours)
 
 
 def _written_by_us(repository: Repository) -> set[bytes]:
@@ -191,18 +182,6 @@ def _written_by_us(repository: Repository) -> set[bytes]:
     history = [f"{os.path.realpath(config.history.address)}{ending}" for ending in _OF_SQLITE] if config.history else []
     paths = [*map(Path, history), *(Path(os.path.realpath(path)) for path in config.outputs)]
     return {os.fsencode(path.relative_to(repository.top)) for path in paths if path.is_relative_to(repository.top)}
-
-
-def _histories(top: Path, untracked: set[bytes]) -> set[bytes]:
-    """Untracked histories, also of other servers and earlier commands. Tests may read those among them."""
-    files = WorkingTree(top)
-    others = [path for path in untracked if not path.endswith(b".py") and not is_of_tests(os.fsdecode(path))]
-    histories = [path for path in others if _is_history(files.head(path, _HISTORY.stop))]
-    return {path + ending.encode() for path in histories for ending in _OF_SQLITE}
-
-
-def _is_history(head: bytes) -> bool:
-    return head.startswith(_SQLITE) and head[_HISTORY] == HISTORY_ID.to_bytes(4, "big")
 
 
 def _range(hunk: Hunk) -> str:

@@ -49,6 +49,8 @@ _OPTIONS = (
     *("-c", "diff.autoRefreshIndex=true"),
     # The order does not matter, and the file that it is read from can be a pipe.
     *("-c", "diff.orderFile=/dev/null"),
+    # Else names beyond ASCII are quoted in a patch.
+    *("-c", "core.quotePath=false"),
     # A folder of the project that looks like a bare repository is not taken for one.
     *("-c", "safe.bareRepository=explicit"),
 )

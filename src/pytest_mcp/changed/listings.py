@@ -29,9 +29,6 @@ _REGULAR = frozenset({b"100644", b"100755"})
 # Where lines of the old file were, and where those of the new one are: the first line and, unless it is 1, the number.
 _HUNK = re.compile(rb"@@ -\d++(?:,(\d++))? \+(\d++)(?:,(\d++))? @@")
 _NEW_NAME = b"+++ "
-# In a name that git puts into quotes.
-_ESCAPE = re.compile(rb"\\([0-7]{3}|.)", re.DOTALL)
-_ESCAPED = dict(zip(b"abtnvfr", b"\a\b\t\n\v\f\r", strict=True))
 
 
 class TreeFile(NamedTuple):
@@ -50,6 +47,10 @@ class Status(NamedTuple):
     unique: set[bytes]
     # Not ignored. A repository inside, that is not a submodule, is one path.
     untracked: set[bytes]
+
+    @property
+    def uncommitted(self) -> frozenset[bytes]:
+        return frozenset(self.tracked | self.untracked)
 
 
 class Hunk(NamedTuple):
@@ -125,28 +126,18 @@ def _hunks(patch: bytes) -> Iterator[tuple[bytes, list[Hunk]]]:
     for line in lines:
         if line.startswith(_NEW_NAME):
             hunks = []
-            yield _unquoted(line.removeprefix(_NEW_NAME)), hunks
+            name = line.removeprefix(_NEW_NAME)
+            if name.startswith(b'"'):
+                raise CannotTell("git quotes the name of a changed file, which has control characters or quotes")
+            # A name with spaces ends in a tab.
+            yield name.removesuffix(b"\t"), hunks
         elif match := _HUNK.match(line):
             deleted, first, count = (1 if each is None else int(each) for each in match.groups())
             hunks.append(Hunk(first, count))
-            _skip(lines, deleted + count)
-
-
-def _skip(lines: Iterator[bytes], count: int) -> None:
-    """The lines of a hunk, which can look like anything. A remark on a missing line end is none of them."""
-    while count and (line := next(lines, None)) is not None:
-        count -= not line.startswith(b"\\")
-
-
-def _unquoted(name: bytes) -> bytes:
-    """A name with spaces ends in a tab."""
-    name = name.removesuffix(b"\t")
-    return _ESCAPE.sub(_character, name[1:-1]) if name.startswith(b'"') else name
-
-
-def _character(match: re.Match[bytes]) -> bytes:
-    escaped = match[1]
-    return bytes([int(escaped, 8) if len(escaped) > 1 else _ESCAPED.get(escaped[0], escaped[0])])
+            # Its lines can look like anything. A remark on a missing line end is none of them.
+            left = deleted + count
+            while left and (skipped := next(lines, None)) is not None:
+                left -= not skipped.startswith(b"\\")
 
 
 def _records(output: bytes) -> Iterator[bytes]:

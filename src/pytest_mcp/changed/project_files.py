@@ -10,10 +10,8 @@ import stat
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path, PurePosixPath
 
-from pytest_mcp.changed.git_commands import CannotTell
 from pytest_mcp.text import label
 
 MAX_FILES = 100_000
@@ -163,49 +161,22 @@ def _read(path: str | bytes, most: int, *, flags: int = 0) -> bytes | None:
         os.close(descriptor)
 
 
-class WorkingTree:
-    """Single files of a checkout. No link is followed."""
+def digest_of(path: Path) -> bytes:
+    """Equal for files of equal mode and content, links to the same target, and for all that is not read or not there.
 
-    def __init__(self, top: Path, seconds: float = MAX_SCAN) -> None:
-        self._top = os.fsencode(top)
-        self._seconds = seconds
-        self._deadline = time.monotonic() + seconds
-        self._is_real = cache(self._is_real_folder)
-
-    def digest(self, path: bytes) -> bytes:
-        """Equal for files of equal mode and content, links to the same target, and for everything that is not read."""
-        mode = self._mode(path)
-        kind = b"absent" if mode is None else b"%o" % mode
-        try:
-            if mode is not None and stat.S_ISLNK(mode):
-                kind += os.readlink(self._full(path))  # noqa: PTH115 - pathlib knows no bytes
-            elif mode is not None and stat.S_ISREG(mode):
-                kind += _read(self._full(path), MAX_COMPARED, flags=os.O_NOFOLLOW) or b""
-        except OSError:
-            kind += b"unreadable"
-        return hashlib.sha256(kind).digest()
-
-    def head(self, path: bytes, size: int) -> bytes:
-        """The first bytes of a regular file; empty if it is another kind of file or cannot be read."""
-        if not stat.S_ISREG(self._mode(path) or 0):
-            return b""
-        try:
-            return _read(self._full(path), size, flags=os.O_NOFOLLOW) or b""
-        except OSError:
-            return b""
-
-    def _mode(self, path: bytes) -> int | None:
-        """Of what stands there, which may be a link; None if nothing does or a folder above is a link."""
-        if time.monotonic() > self._deadline:
-            raise CannotTell(f"the files could not be read within {self._seconds:g} seconds")
-        try:
-            return os.lstat(self._full(path)).st_mode if self._is_real(path.rpartition(b"/")[0]) else None
-        except OSError:
-            return None
-
-    def _full(self, path: bytes) -> bytes:
-        return self._top + b"/" + path
-
-    def _is_real_folder(self, folder: bytes) -> bool:
-        """Whether it is a folder of the checkout itself, reached through no link."""
-        return not folder or stat.S_ISDIR(self._mode(folder) or 0)
+    A file behind a folder that is a link is not there.
+    """
+    full = os.fsencode(path)
+    try:
+        is_linked = os.path.realpath(path.parent) != os.fspath(path.parent)
+        mode = 0 if is_linked else path.lstat().st_mode
+        kind = b"%o" % mode
+        if stat.S_ISLNK(mode):
+            kind += os.readlink(full)  # noqa: PTH115 - pathlib knows no bytes
+        elif stat.S_ISREG(mode):
+            kind += _read(full, MAX_COMPARED, flags=os.O_NOFOLLOW) or b""
+    except FileNotFoundError:
+        kind = b"0"
+    except OSError:
+        kind = b"unreadable"
+    return hashlib.sha256(kind).digest()

@@ -24,7 +24,6 @@ from pytest_mcp.api.requests import ExecuteTests
 from pytest_mcp.api.results import Outcome
 from pytest_mcp.changed.code_state import CodeState, CodeWatch
 from pytest_mcp.changed.differences import TreeComparison
-from pytest_mcp.config.history import is_postgres
 from pytest_mcp.config.model import Config, History
 from pytest_mcp.history import remarks, retention
 from pytest_mcp.history.runs import project_name
@@ -64,11 +63,9 @@ class RunRecorder:
 
         `comparison` is the call's own look at the working tree, if it needed one.
         """
-        address = self.history.address
-        written = None if is_postgres(address) else Path(address)
-        watch = self._code.setdefault(config.root, CodeWatch(config, written))
+        watch = self._code.setdefault(config.root, CodeWatch(config))
         code = asyncio.create_task(watch.state(comparison))
-        opened = asyncio.create_task(in_thread(partial(_problem_of_opening, address)))
+        opened = asyncio.create_task(in_thread(partial(_problem_of_opening, self.history.address)))
         recording = Recording(self, config.root, code, opened)
         try:
             yield recording

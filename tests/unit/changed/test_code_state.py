@@ -6,13 +6,13 @@ import pytest
 
 from pytest_mcp.changed import differences
 from pytest_mcp.changed.code_state import CodeState, CodeWatch
-from pytest_mcp.config.model import Options, configure
+from pytest_mcp.config.model import History, Options, configure
 from tests.support.projects.checkouts import Checkout, new_checkout, without_supervisor
 
 
 async def test_equal_code_has_an_equal_hash_and_everything_else_another_one(checkout: Checkout) -> None:
     head = checkout.git("rev-parse", "HEAD").strip()
-    watch = CodeWatch(checkout.config(), checkout.top / "history.db")
+    watch = CodeWatch(checkout.config())
     clean = await watch.state()
     checkout.write(a="changed = 1")
     changed = await watch.state()
@@ -38,21 +38,20 @@ async def test_equal_code_has_an_equal_hash_and_everything_else_another_one(chec
 
 
 async def test_what_runs_leave_behind_and_the_history_itself_are_no_code(checkout: Checkout) -> None:
-    watch = CodeWatch(checkout.config(), checkout.top / "history.db")
-    before = await watch.state()
+    config = checkout.config()._replace(history=History(str(checkout.top / "history.db")))
+    before = await CodeWatch(config).state()
     for name in ("history.db", "history.db-wal", "__pycache__/a.pyc", ".pytest_cache/v/nodeids"):
         (checkout.top / name).parent.mkdir(parents=True, exist_ok=True)
         (checkout.top / name).write_bytes(b"x")
 
-    assert await CodeWatch(checkout.config(), checkout.top / "history.db").state() == before
+    assert await CodeWatch(config).state() == before
 
 
 async def test_git_is_not_asked_again_while_no_file_changes(
     checkout: Checkout, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    watch = CodeWatch(checkout.config(), checkout.top / "history.db")
+    watch = CodeWatch(checkout.config())
     before = await watch.state()
-    (checkout.top / "history.db").write_bytes(b"a run")
     monkeypatch.setattr(differences, "uncommitted", None)
 
     assert await watch.state() == before

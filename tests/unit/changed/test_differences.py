@@ -2,10 +2,8 @@
 
 import os
 import re
-import sqlite3
 import tempfile
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 from subprocess import CalledProcessError
 
@@ -18,7 +16,6 @@ from pytest_mcp.changed import differences
 from pytest_mcp.changed.differences import Changes
 from pytest_mcp.changed.git_commands import CannotTell
 from pytest_mcp.config.model import History
-from pytest_mcp.history.sqlite import SqliteStore
 from tests.support.projects.checkouts import Checkout, new_checkout, without_supervisor
 
 NAMES = ("a.py", "b.py", "c d.py", "é.py", "sub/e.py", "sub", "ignored.log", ".gitattributes")
@@ -224,29 +221,6 @@ async def test_the_history_is_no_change_and_a_file_with_a_longer_name_is(checkou
 
     assert (await differences.since_ref(config, "HEAD")).changes.files == {"history.db.txt"}
     assert (await checkout.changed("HEAD")).files == set(names)
-
-
-async def test_an_untracked_history_of_another_command_is_no_change(checkout: Checkout) -> None:
-    (checkout.top / "deep").mkdir()
-    SqliteStore(checkout.top / "deep" / "runs.db").close()
-    for ending in ("-wal", "-shm"):
-        (checkout.top / "deep" / f"runs.db{ending}").touch()
-    with closing(sqlite3.connect(checkout.top / "other.db")) as other:
-        other.execute("CREATE TABLE mine (a)")
-    (checkout.top / "short.db").write_bytes(b"SQLite format 3\0")
-    (checkout.top / "link.db").symlink_to("deep/runs.db")
-    (checkout.top / "tests").mkdir()
-    SqliteStore(checkout.top / "tests" / "data.db").close()
-
-    assert await checkout.files() == {"other.db", "short.db", "link.db", "tests/data.db"}
-
-
-async def test_a_tracked_history_that_changed_is_a_change(checkout: Checkout) -> None:
-    (checkout.top / "runs.db").touch()
-    checkout.commit()
-    SqliteStore(checkout.top / "runs.db").close()
-
-    assert await checkout.files() == {"runs.db"}
 
 
 async def test_what_the_command_itself_writes_is_no_change(checkout: Checkout) -> None:

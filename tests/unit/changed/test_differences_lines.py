@@ -57,7 +57,7 @@ async def test_names_and_settings_of_the_repository_do_not_matter(checkout: Chec
     for setting in ("noprefix=true", "mnemonicPrefix=true", "context=9", "interHunkContext=9", "relative=true"):
         checkout.git("config", *f"diff.{setting}".split("="))
     checkout.git("config", "color.ui", "always")
-    name = 'q"\n\u00e9 .py'
+    name = "\u00e9 .py"
     (checkout.top / name).write_text("x\n", encoding="utf-8")
     checkout.commit(a="a\nb\nc\nd\n", **{"inner/c": "c\n"})
     (checkout.top / name).write_text("x\ny\n", encoding="utf-8")

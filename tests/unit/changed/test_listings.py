@@ -40,7 +40,7 @@ def test_a_diff_is_its_paths_and_those_that_the_commit_lacks() -> None:
 
 
 def test_the_lines_of_a_patch_are_those_of_regular_files_by_their_real_names() -> None:
-    files = raw(b"c d.py") + raw(b'q"\n\xff.py') + raw(b"link.py", b"T", b"100644 120000")
+    files = raw(b"c d.py") + raw(b"\xff.py") + raw(b"link.py", b"T", b"100644 120000")
     patch = b"""diff --git c d.py c d.py
 --- c d.py\t
 +++ c d.py\t
@@ -54,9 +54,9 @@ def test_the_lines_of_a_patch_are_those_of_regular_files_by_their_real_names() -
 +f
 +g
 +h
-diff --git "q\\"\\n\\377.py" "q\\"\\n\\377.py"
---- "q\\"\\n\\377.py"
-+++ "q\\"\\n\\377.py"
+diff --git \xff.py \xff.py
+--- \xff.py
++++ \xff.py
 @@ -1 +1 @@
 -x
 +y
@@ -70,8 +70,13 @@ diff --git link.py link.py
 
     assert listings.parse_diff(files + b"\0" + patch).hunks == {
         b"c d.py": [Hunk(2, 1), Hunk(3, 0), Hunk(8, 3)],
-        b'q"\n\xff.py': [Hunk(1, 1)],
+        b"\xff.py": [Hunk(1, 1)],
     }
+
+
+def test_a_name_that_git_quotes_ends_the_comparison() -> None:
+    with pytest.raises(CannotTell):
+        listings.parse_diff(raw(b'q"') + b'\0--- "q\\""\n+++ "q\\""\n')
 
 
 def test_lines_of_a_file_that_look_like_a_patch_are_lines_of_the_file() -> None:
