@@ -60,11 +60,7 @@ async def _investigate(request: InvestigateFailure, project: Project) -> "Findin
     return await investigate(request, project)
 
 
-def _same(answer: Shape, _request: Arguments, _config: Config) -> Shape:
-    return answer
-
-
-def _found(findings: "Findings", _request: Arguments, _config: Config) -> InvestigateResult:
+def _answer_of_findings(findings: "Findings", _request: Arguments, _config: Config) -> InvestigateResult:
     from pytest_mcp.investigation.answer import answer_of  # noqa: PLC0415 - few calls need it
 
     return answer_of(findings)
@@ -78,7 +74,7 @@ class Tool:
     request: type[Arguments]
     result: type[Shape]
     handler: Handler
-    answer: MakeAnswer = _same
+    answer: MakeAnswer = lambda answer, _request, _config: answer
     # Tests are the project's own code and can do anything, each time something else.
     runs_tests: bool = False
     # So many levels of objects have their keys in the output schema; below them an object is just an object.
@@ -89,36 +85,26 @@ class Tool:
         try:
             return self.request.model_validate(arguments, context=bounds)
         except ValidationError as error:
-            faults = enumerate(error.errors(include_url=False))
-            raise InvalidParams(
-                [self._fault(details, suggests=number < did_you_mean.MAX_ASKED) for number, details in faults]
-            ) from error
-
-    def _fault(self, details: ErrorDetails, *, suggests: bool) -> Fault:
-        return Fault(
-            field=".".join(str(part) for part in details["loc"]),
-            message=self._message(details, suggests=suggests),
-            type=details["type"],
-            received=details["input"],
-        )
+            faults = []
+            for number, details in enumerate(error.errors(include_url=False)):
+                field = ".".join(str(part) for part in details["loc"])
+                message = self._message(details, suggests=number < did_you_mean.MAX_ASKED)
+                faults.append(Fault(field, message, details["type"], details["input"]))
+            raise InvalidParams(faults) from error
 
     def _message(self, details: ErrorDetails, *, suggests: bool) -> str:
         match details["type"]:
             case "extra_forbidden":
-                return self._unknown_parameter(str(details["loc"][-1]))
+                known = list(self.request.model_fields)
+                near = did_you_mean.nearest(str(details["loc"][-1]), known)
+                meant = f"did you mean {near}? It takes" if near else "it takes"
+                return f"is not a parameter of {self.name}; {meant} {', '.join(known)}"
             case "literal_error":
                 return f"must be {details['ctx']['expected']}"
             case "value_error":
                 # Our own words, without what pydantic puts in front of them.
-                refusal = details["ctx"]["error"]
-                return targets.explained(refusal, suggests=suggests)
+                return targets.explained(details["ctx"]["error"], suggests=suggests)
         return _WORDS.get(details["type"]) or details["msg"]
-
-    def _unknown_parameter(self, name: str) -> str:
-        known = list(self.request.model_fields)
-        near = did_you_mean.nearest(name, known)
-        meant = f"did you mean {near}? It takes" if near else "it takes"
-        return f"is not a parameter of {self.name}; {meant} {', '.join(known) or 'none'}"
 
     @property
     def input_schema(self) -> dict[str, Any]:
@@ -178,7 +164,7 @@ TOOLS = (
         request=InvestigateFailure,
         result=InvestigateResult,
         handler=_investigate,
-        answer=_found,
+        answer=_answer_of_findings,
         runs_tests=True,
     ),
 )
@@ -216,7 +202,7 @@ def test_history() -> Tool:
     )
 
 
-# It is not a test for pytest.
+# For pytest, it is not a test.
 test_history.__test__ = False  # type: ignore[attr-defined]
 
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-# What is read or listed at most; nobody waits for a suggestion.
+# What is read or listed at most, and which names are compared; nobody waits for a suggestion.
 MAX_BYTES = 1_000_000
 MAX_ENTRIES = 5_000
 MAX_NAME = 500
@@ -33,10 +33,10 @@ def of_path(root: Path, relative: str) -> str | None:
     """
     parent, name = os.path.split(relative.rstrip("/"))
     if (root / parent).is_dir():
-        names = {entry.name for entry in _listed(root / parent)}
-        found = next((each for each in _test_files(name) if each in names), None) or nearest(name, names)
-        if found is not None:
-            return f"{parent}/{found}" if parent else found
+        _, folders, files = next(os.walk(root / parent), ("", [], []))
+        near = next((each for each in _test_files(name) if each in files), None) or nearest(name, [*folders, *files])
+        if near is not None:
+            return f"{parent}/{near}" if parent else near
     # A dotted name of a module. os.path answers False for a name that is too long.
     module = f"{relative.replace('.', '/')}.py"
     return module if os.path.isfile(root / module) else _elsewhere(root, [*_test_files(name), name])  # noqa: PTH113
@@ -55,13 +55,9 @@ def of_test(file: Path, selector: str) -> str | None:
     # As it stands in a node id: some write Class.method, or leave :: at the end.
     asked = selector.partition("[")[0].replace(".", "::").strip(":")
     names = [name for name in _tests(file) if name != selector]
-    last = nearest(_last(asked), map(_last, names))
-    same = [name for name in names if _last(name) == last]
+    last = nearest(asked.rpartition("::")[2], [name.rpartition("::")[2] for name in names])
+    same = [name for name in names if name.rpartition("::")[2] == last]
     return nearest(asked, same) or next(iter(same), None)
-
-
-def _last(name: str) -> str:
-    return name.rpartition("::")[2]
 
 
 def nearest(name: str, names: Iterable[str]) -> str | None:
@@ -89,37 +85,16 @@ def _compared(name: str, names: Iterable[str], cutoff: float) -> Iterator[str]:
             yield other
 
 
-def _listed(folder: Path) -> list[os.DirEntry[str]]:
-    try:
-        with os.scandir(folder) as entries:
-            return [entry for entry, _ in zip(entries, range(MAX_ENTRIES), strict=False)]
-    except OSError:
-        return []
-
-
 def _elsewhere(root: Path, names: Sequence[str]) -> str | None:
-    """The first of these names, breadth first, without links and without folders of other people's code."""
-    folders, seen = [root], 0
-    while folders and seen < MAX_ENTRIES:
-        below, found = list[Path](), dict[str, str]()
-        for folder in folders:
-            for entry in _listed(folder):
-                seen += 1
-                found.setdefault(entry.name, entry.path)
-                if not entry.name.startswith(".") and entry.name not in _SKIPPED_FOLDERS and _is_folder(entry):
-                    below.append(Path(entry.path))
-        for name in names:
-            if name in found:
-                return os.path.relpath(found[name], root)
-        folders = below
-    return None
-
-
-def _is_folder(entry: os.DirEntry[str]) -> bool:
-    try:
-        return entry.is_dir(follow_symlinks=False)
-    except OSError:
-        return False
+    """The uppermost of these names, without links and without folders of other people's code."""
+    seen, paths = 0, list[str]()
+    for folder, folders, files in os.walk(root):
+        paths += [os.path.relpath(f"{folder}/{name}", root) for name in names if name in files or name in folders]
+        folders[:] = [each for each in folders if not each.startswith(".") and each not in _SKIPPED_FOLDERS]
+        seen += len(folders) + len(files)
+        if seen > MAX_ENTRIES:
+            break
+    return min(paths, key=lambda path: path.count("/"), default=None)
 
 
 def _tests(file: Path) -> list[str]:
@@ -128,10 +103,10 @@ def _tests(file: Path) -> list[str]:
         source = file.read_bytes()[:MAX_BYTES] if file.is_file() else b""
     except OSError:
         return []
-    found, classes = [], list[tuple[int, str]]()
+    tests, classes = [], list[tuple[int, str]]()
     for indent, kind, name in _DEFINITION.findall(source):
         classes = [(depth, each) for depth, each in classes if depth < len(indent)]
-        found.append("::".join([*(each for _, each in classes), name.decode()]))
+        tests.append("::".join([*(each for _, each in classes), name.decode()]))
         if kind == b"class":
             classes.append((len(indent), name.decode()))
-    return found
+    return tests

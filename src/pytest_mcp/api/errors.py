@@ -2,8 +2,8 @@
 
     CallError
     ├── InvalidParams        -32602  the caller's arguments; nothing was started
-    ├── NotInitialized       -32602  a request before the handshake
-    ├── RefusedByPytest      -32602  the caller's arguments, as pytest judged them; carries a run's data too
+    │   ├── NotInitialized           a request before the handshake
+    │   └── RefusedByPytest          as pytest judged them; carries a run's data too
     ├── ExecutionFailed      -32000  the run did not come to its end; `error_type` says why
     └── InternalError        -32603  our own bug
 
@@ -27,12 +27,12 @@ INTERNAL_ERROR = -32603
 
 ErrorType = Literal["interrupted", "pytest_internal", "usage_error", "crash", "timeout", "spawn_failure", "environment"]
 
-# What a validation error repeats of a value that was refused.
-MAX_RECEIVED = 500
+# In the message.
 MAX_FAULTS = 9
 MAX_STDERR_LINES = 8
-# Of `data`, where the other two are of the message.
+# In `data`: faults, and what it repeats of a value that was refused.
 MAX_LISTED_FAULTS = 50
+MAX_RECEIVED = 500
 # In characters. Names of parameters can be the caller's own, and sentences can quote pytest.
 MAX_FIELD = 100
 MAX_SENTENCE = 500
@@ -83,58 +83,38 @@ def _said_once(faults: Sequence[Fault]) -> list[Fault]:
         field = text.cut_middle(fault.field, MAX_FIELD, separator=" ")
         reference = f"has the same fault as {first.setdefault(fault.sentence, field)}"
         if first[fault.sentence] != field and len(reference) < len(fault.sentence):
-            short.append(replace(fault, field=field, message=reference, advice=None))
-        else:
-            message = text.cut_middle(fault.message, MAX_SENTENCE, separator=" ")
-            short.append(replace(fault, field=field, message=message))
+            fault = replace(fault, message=reference, advice=None)  # noqa: PLW2901
+        message = text.cut_middle(fault.message, MAX_SENTENCE, separator=" ")
+        short.append(replace(fault, field=field, message=message))
     return short
 
 
 def _faults_data(faults: Sequence[Fault]) -> dict[str, Any]:
     first, *_ = listed = _said_once(faults[:MAX_LISTED_FAULTS])
-    # The error's message has the advice of the faults that it shows.
-    said = [fault.message for fault in listed[:MAX_FAULTS]] + [fault.sentence for fault in listed[MAX_FAULTS:]]
-    errors = [
-        {"field": fault.field, "message": message, "type": fault.type}
-        for fault, message in zip(listed, said, strict=True)
-    ]
+    errors = [{"field": fault.field, "message": fault.sentence, "type": fault.type} for fault in listed]
     if hidden := faults[MAX_LISTED_FAULTS:]:
         field = hidden[0].field.partition(".")[0]
         errors.append({"field": field, "message": f"{len(hidden)} more faults are not listed", "type": "more"})
-    return {
-        "field": first.field,
-        "detail": first.message,
-        "received_value": _bounded(first.received),
-        "validation_errors": errors,
-    }
-
-
-def _bounded(value: Any) -> Any:
-    shown = value if isinstance(value, str) else repr(value)
-    return value if len(shown) <= MAX_RECEIVED else text.cut_middle(shown, MAX_RECEIVED)
-
-
-def _fault_lines(faults: Sequence[Fault]) -> list[str]:
-    first, *others = (f"{fault.field}: {fault.details}" for fault in _said_once(faults[:MAX_FAULTS]))
-    hidden = len(faults) - MAX_FAULTS
-    return [f"Invalid params: {first}", *others, *([f"and {hidden} more"] if hidden > 0 else [])]
+    shown = first.received if isinstance(first.received, str) else repr(first.received)
+    received = first.received if len(shown) <= MAX_RECEIVED else text.cut_middle(shown, MAX_RECEIVED)
+    return {"field": first.field, "detail": first.message, "received_value": received, "validation_errors": errors}
 
 
 class InvalidParams(CallError):
     code = INVALID_PARAMS
 
-    def __init__(self, faults: Sequence[Fault]) -> None:
-        super().__init__("\n".join(_fault_lines(faults)), _faults_data(faults))
+    def __init__(self, faults: Sequence[Fault], **facts: Any) -> None:
+        first, *others = (f"{fault.field}: {fault.details}" for fault in _said_once(faults[:MAX_FAULTS]))
+        hidden = len(faults) - MAX_FAULTS
+        lines = [f"Invalid params: {first}", *others, *([f"and {hidden} more"] if hidden > 0 else [])]
+        super().__init__("\n".join(lines), {**_faults_data(faults), **facts})
         self.faults = faults
 
 
-class NotInitialized(CallError):
-    code = INVALID_PARAMS
-
+class NotInitialized(InvalidParams):
     def __init__(self, method: str) -> None:
         what_to_do = "came before initialize; send initialize, then notifications/initialized, then this again"
-        faults = [Fault("method", what_to_do, "not_initialized", method)]
-        super().__init__("\n".join(_fault_lines(faults)), {**_faults_data(faults), "error_type": "not_initialized"})
+        super().__init__([Fault("method", what_to_do, "not_initialized", method)], error_type="not_initialized")
 
 
 @dataclass(frozen=True)
@@ -186,12 +166,9 @@ def _without_middle(command: Sequence[str]) -> list[str]:
     return [*command[:head], f"[... {left_out} arguments left out ...]", *command[len(command) - tail :]]
 
 
-class RefusedByPytest(CallError):
-    code = INVALID_PARAMS
-
+class RefusedByPytest(InvalidParams):
     def __init__(self, faults: Sequence[Fault], facts: RunFacts) -> None:
-        super().__init__("\n".join(_fault_lines(faults)), {**_faults_data(faults), **facts.data("usage_error")})
-        self.faults = faults
+        super().__init__(faults, **facts.data("usage_error"))
 
 
 class ExecutionFailed(CallError):

@@ -13,7 +13,7 @@ compiler) are refused by limits. Only `-m` takes arguments, from pytest 8.3 on.
 import keyword
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from pytest_mcp import text
 
@@ -23,10 +23,9 @@ MAX_TERMS = 200
 # Python refuses to read longer integers from text (its guard against quadratic time).
 MAX_DIGITS = 100
 
-_WORD = re.compile(r"(?::?\w|:|\+|-|\.|\[|\]|\\|/)+")
-_INTEGER = re.compile(r"-?(\d+)")
-_OPERATORS = frozenset({"and", "or", "not"})
-_CONSTANTS = frozenset({"True", "False", "None"})
+_TOKEN = re.compile(r"[ \t]*+([\w:+\-.\[\]\\/]++|[()]|\Z)")
+_VALUE = rf"""'[^'\\]*+'|"[^"\\]*+"|(?:True|False|None|-?\d{{1,{MAX_DIGITS}}})(?=[ \t,)])"""
+_ARGUMENT = re.compile(rf"[ \t]*+[(,][ \t]*+(\w++)[ \t]*+=[ \t]*+(?:{_VALUE})[ \t]*+(?=[,)])")
 _END = "end of expression"
 
 
@@ -38,19 +37,19 @@ class ExpressionError(ValueError):
         self.column = column
 
 
-@dataclass(frozen=True)
-class _Token:
+class _Token(NamedTuple):
     kind: str
     value: str
     column: int
 
-    @property
-    def shown(self) -> str:
-        return f"the name {self.value}" if self.kind == "name" else self.kind
+    def unlike(self, expected: str) -> ExpressionError:
+        return ExpressionError(
+            self.column, f"expected {expected}; got {'the name ' * (self.kind == 'name')}{self.value}"
+        )
 
 
-def check(expression: str, *, arguments: bool) -> None:
-    """Raise ExpressionError unless pytest's parser accepts this expression.
+def checked(expression: str, *, arguments: bool) -> str:
+    """The expression; raises ExpressionError unless pytest's parser accepts it.
 
     One pass without recursion. `want_operand` tells which half of the grammar we are in; `enclosing`
     holds, for every open parenthesis, how many `not` stand before it.
@@ -59,106 +58,65 @@ def check(expression: str, *, arguments: bool) -> None:
         raise ExpressionError(MAX_LENGTH + 1, f"longer than {MAX_LENGTH} characters")
     if not text.is_plain(expression.replace("\t", " ")):
         raise ExpressionError(1, "control characters and invisible characters are not allowed")
+    if not expression.strip():
+        raise ExpressionError(1, "is blank; leave the parameter out to select everything")
     if expression == "--":
         # argparse takes this value for its own separator, even joined to an option with =.
         raise ExpressionError(1, "-- is not a valid name")
-    tokens = _tokens(expression)
-    token = previous = next(tokens)
-    if token.kind == _END:
-        raise ExpressionError(1, "is blank; leave the parameter out to select everything")
     want_operand, enclosing, negations, terms = True, list[int](), 0, 0
-    while want_operand or enclosing or token.kind != _END:
-        if want_operand:
-            if token.kind == "not":
+    for token in _tokens(expression, arguments=arguments):
+        match want_operand, token.kind:
+            case True, "not":
                 negations += 1
-            elif token.kind == "(":
+            case True, "(":
                 enclosing.append(negations)
                 negations = 0
-            elif token.kind == "name":
+            case True, "name":
                 terms += 1
                 want_operand = False
-            else:
-                raise ExpressionError(token.column, f"expected not, ( or a name; got {token.shown}")
-        elif token.kind == "(" and previous.kind == "name" and arguments:
-            token = _end_of_arguments(tokens)
-        elif token.kind in ("and", "or"):
-            want_operand, negations = True, 0
-        elif token.kind == ")" and enclosing:
-            negations = enclosing.pop()
-        else:
-            raise ExpressionError(token.column, f"expected and, or{' or )' if enclosing else ''}; got {token.shown}")
+            case False, "and" | "or":
+                want_operand, negations = True, 0
+            case False, ")" if enclosing:
+                negations = enclosing.pop()
+            case False, "end" if not enclosing:
+                pass
+            case _:
+                raise token.unlike("not, ( or a name" if want_operand else f"and, or{' or )' if enclosing else ''}")
         if len(enclosing) + sum(enclosing) + negations > MAX_DEPTH:
             raise ExpressionError(token.column, f"nested deeper than {MAX_DEPTH}")
         if terms > MAX_TERMS:
             raise ExpressionError(token.column, f"more than {MAX_TERMS} names")
-        previous, token = token, next(tokens)
+    return expression
 
 
 def names(expression: str) -> list[str]:
     """The names in an expression that was checked, without those of arguments."""
-    found: list[str] = []
-    previous, in_arguments = "", False
-    for token in _tokens(expression):
-        if token.kind in ("(", ")"):
-            in_arguments = token.kind == "(" and previous == "name"
-        elif token.kind == "name" and not in_arguments:
-            found.append(token.value)
-        previous = token.kind
-    return found
+    return [token.value for token in _tokens(expression, arguments=True) if token.kind == "name"]
 
 
-def _end_of_arguments(tokens: Iterator[_Token]) -> _Token:
-    """Read `name=value, …)` and return the closing parenthesis."""
+def _tokens(expression: str, *, arguments: bool) -> Iterator[_Token]:
+    """Operators, parentheses, names and the end. The arguments of a name are checked here, and are no token."""
+    position, word = 0, "("
+    while word:
+        found = _TOKEN.match(expression, position)
+        if found is None:
+            at = len(expression) - len(expression[position:].lstrip(" \t"))
+            raise ExpressionError(at + 1, f"unexpected character {expression[at]!r}; join names with and, or, not")
+        word, position = found[1], found.end()
+        is_name = word not in ("and", "or", "not", "(", ")", "")
+        yield _Token("name" if is_name else word or "end", word or _END, found.start(1) + 1)
+        if arguments and is_name and expression[position:].lstrip(" \t").startswith("("):
+            position = _end_of_arguments(expression, position)
+
+
+def _end_of_arguments(expression: str, position: int) -> int:
     taken = {"__debug__"}  # the one identifier that cannot be assigned in Python
-    while True:
-        name = next(tokens)
-        if name.kind != "name":
-            raise ExpressionError(name.column, f"expected the name of an argument; got {name.kind}")
-        if not name.value.isidentifier() or keyword.iskeyword(name.value) or name.value in taken:
-            raise ExpressionError(name.column, f"{name.value} cannot be the name of an argument here")
-        taken.add(name.value)
-        equal = next(tokens)
-        if equal.kind != "=":
-            raise ExpressionError(equal.column, f"expected =; got {equal.kind}")
-        _check_value(next(tokens))
-        separator = next(tokens)
-        if separator.kind == ")":
-            return separator
-        if separator.kind != ",":
-            raise ExpressionError(separator.column, f"expected , or ); got {separator.kind}")
-
-
-def _check_value(token: _Token) -> None:
-    if token.kind == "string":
-        return
-    number = _INTEGER.fullmatch(token.value)
-    if token.kind == "name" and (token.value in _CONSTANTS or (number and len(number.group(1)) <= MAX_DIGITS)):
-        return
-    raise ExpressionError(token.column, "a value is a quoted string, an integer, True, False or None")
-
-
-def _tokens(expression: str) -> Iterator[_Token]:
-    position = 0
-    while position < len(expression):
-        character, column = expression[position], position + 1
-        if character in " \t":
-            position += 1
-        elif character in "()=,":
-            yield _Token(character, character, column)
-            position += 1
-        elif character in "'\"":
-            end = expression.find(character, position + 1)
-            if end < 0:
-                raise ExpressionError(column, f"the closing {character} is missing")
-            if "\\" in expression[position:end]:
-                raise ExpressionError(column, "a quoted string cannot contain a backslash")
-            yield _Token("string", expression[position : end + 1], column)
-            position = end + 1
-        else:
-            match = _WORD.match(expression, position)
-            if match is None:
-                raise ExpressionError(column, f"unexpected character {character!r}; join names with and, or, not")
-            word = match.group()
-            yield _Token(word if word in _OPERATORS else "name", word, column)
-            position = match.end()
-    yield _Token(_END, "", len(expression) + 1)
+    while found := _ARGUMENT.match(expression, position):
+        name, position = found[1], found.end()
+        if not name.isidentifier() or keyword.iskeyword(name) or name in taken:
+            raise ExpressionError(found.start(1) + 1, f"{name} cannot be the name of an argument here")
+        taken.add(name)
+        if expression[position] == ")":
+            return position + 1
+    values = "a quoted string without backslashes, an integer, True, False or None"
+    raise ExpressionError(position + 1, f"expected name=value, where a value is {values}, then , or )")

@@ -7,6 +7,7 @@ for a list. The schema asks for the right type all the same. Anything else is re
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -112,14 +113,6 @@ def _to_node_ids(given: Any) -> Any:
     return ids
 
 
-def _check_expression(*, arguments: bool) -> AfterValidator:
-    def validate(expression: str) -> str:
-        expressions.check(expression, arguments=arguments)
-        return expression
-
-    return AfterValidator(validate)
-
-
 def _check_pattern(pattern: str) -> str:
     """Every name that a glob matches contains its literal parts: so one of them must contain the whole word."""
     literals = _WILDCARD.split(pattern)
@@ -165,8 +158,8 @@ NodeTargets = Annotated[
 Pattern = Annotated[
     StrictStr, Field(max_length=MAX_PATTERN, pattern=_PATTERN_CHARACTERS), AfterValidator(_check_pattern)
 ]
-Markers = Annotated[_Expression, _check_expression(arguments=True)]
-Keywords = Annotated[_Expression, _check_expression(arguments=False)]
+Markers = Annotated[_Expression, AfterValidator(partial(expressions.checked, arguments=True))]
+Keywords = Annotated[_Expression, AfterValidator(partial(expressions.checked, arguments=False))]
 GitRef = Annotated[StrictStr, AfterValidator(_check_ref), WithJsonSchema(_REF_SCHEMA)]
 Changed = Annotated[
     bool | str | None,

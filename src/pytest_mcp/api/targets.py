@@ -66,8 +66,10 @@ class Target:
     def covers(self, other: "Target") -> bool:
         """Whether running this target runs the other one too."""
         if self.selector is not None:
-            same_file = self.relative == other.relative and other.selector is not None
-            return same_file and _selects(self.selector, other.selector or "")
+            narrower = other.selector is not None and f"{other.selector}::".startswith(
+                (f"{self.selector}::", f"{self.selector}[")
+            )
+            return self.relative == other.relative and narrower
         return self.relative in (".", other.relative) or other.relative.startswith(f"{self.relative}/")
 
 
@@ -162,31 +164,25 @@ def _locate(given: str, root: Path) -> str:
     try:
         real = path.resolve(strict=True)
     except (OSError, RuntimeError, ValueError) as error:
-        raise _unreachable(error, path, root) from error
+        # As of a path outside that exists: nobody learns from a refusal which files are there.
+        if not path.is_relative_to(root):
+            raise ValueError(f"lies outside the project root {root}") from error
+        if isinstance(error, FileNotFoundError):
+            raise Missing(path.relative_to(root).as_posix(), root) from error
+        why = "a loop of symlinks, a file used as a folder, or too long a path"
+        raise ValueError(f"cannot be resolved ({why})") from error
     if not real.is_relative_to(root):
         raise ValueError(f"lies outside the project root {root}")
     # A symlink inside the root keeps its own name, so that ids match the project's file names.
     inside = path if path.is_relative_to(root) else real
-    if inside != real and _leaves(inside, root):
+    # Settings, conftests and environments are read from each folder on the way.
+    folders = inside.parents[: len(inside.parts) - len(root.parts)]
+    if inside != real and not all(folder.resolve().is_relative_to(root) for folder in folders):
         raise ValueError(f"goes through a symlink out of the project root {root}")
     relative = inside.relative_to(root).as_posix()
     if relative[0] in "-@":
         raise ValueError(f"must not begin with {relative[0]}")
     return relative
-
-
-def _leaves(path: Path, root: Path) -> bool:
-    """Whether a parent folder resolves to a place outside: settings, conftests and environments are read from each."""
-    on_the_way = path.parents[: len(path.parts) - len(root.parts)]
-    return any(not place.resolve().is_relative_to(root) for place in on_the_way)
-
-
-def _unreachable(error: Exception, path: Path, root: Path) -> ValueError:
-    if not path.is_relative_to(root):
-        return ValueError(f"lies outside the project root {root}")
-    if isinstance(error, FileNotFoundError):
-        return Missing(path.relative_to(root).as_posix(), root)
-    return ValueError("cannot be resolved (a loop of symlinks, a file used as a folder, or too long a path)")
 
 
 def _why_missing(relative: str, root: Path) -> str:
@@ -198,7 +194,3 @@ def _why_missing(relative: str, root: Path) -> str:
     if relative.isidentifier():
         return NAME_ALONE
     return Sentence(f"does not exist in the project root {root}; ", SEE)
-
-
-def _selects(selector: str, other: str) -> bool:
-    return other == selector or other.startswith((f"{selector}::", f"{selector}["))
