@@ -23,7 +23,6 @@ from hypothesis import strategies as st
 import pytest_mcp
 from pytest_mcp import text
 from pytest_mcp.api import did_you_mean, expressions
-from pytest_mcp.api.results import CollectionError
 from pytest_mcp.changed.mentions import Names, Scanner
 from pytest_mcp.cli.commands import hook
 from pytest_mcp.cli.setup import settings_text
@@ -33,24 +32,14 @@ from pytest_mcp.python.install_lines import Situation, declaration
 from pytest_mcp.python.managers import CONDA, PLAIN
 from pytest_mcp.report import (
     budget,
-    collection_errors,
-    failures,
-    grouping,
     no_result,
-    notices,
-    places,
-    pytest_output,
-    rendering,
     report,
     rerun,
     selection,
     serialize,
     tokens,
-    warning_notices,
 )
 from pytest_mcp.report import discovery as listing
-from pytest_mcp.report.example_style import ExampleStyle
-from pytest_mcp.report.failures import Failure
 from pytest_mcp.run import decode
 from pytest_mcp.run.events import (
     Event,
@@ -58,12 +47,10 @@ from pytest_mcp.run.events import (
     Interrupted,
     Marks,
     NothingSelected,
-    Phase,
     Started,
     UsageFault,
     Warned,
 )
-from pytest_mcp.run.ledger import TestRecord
 from pytest_mcp.server import incoming, progress
 from pytest_mcp.terminal import colours
 from tests.support.invented.records import absent, discovery, ended, execution, item, ledger, phase, session
@@ -127,42 +114,13 @@ def limited() -> Iterator[None]:
         signal.signal(signal.SIGVTALRM, before)
 
 
-# --- the functions -----------------------------------------------------------------------------
-
-
-def record(node_id: str, *phases: Phase) -> TestRecord:
-    return TestRecord(node_id, phases=list(phases), finished=True)
-
-
-def failed(said: str) -> Failure:
-    """Told as text alone."""
-    return failures.failure_of(record(said, phase(said, message=said, traceback=said, location=[said, 1])))
-
-
-def raised(said: str) -> Failure:
-    """Told as data, with the text wherever a chain of exceptions can have one."""
-    return failures.failure_of(record(said, phase(said, message=said, chain=chain(said))))
-
-
 def chain(said: str) -> list[Any]:
     lines = said.split("\n")
     frames = [[path, 1, said, said, [[said, said]], lines] for path in (said, f"/usr/lib/{said}", said)]
     return [[link, said, lines, frames] for link in ("cause", None)]
 
 
-def rendered(said: str) -> object:
-    shown = ExampleStyle(variables=True)
-    # Each leaves out one thing more than the one before it, so these run every line that the others do.
-    _, _, own_frames, _, inner_frames, least = shown.reduced()
-    styles = [shown, own_frames, inner_frames, least]
-    return [rendering.render(failure, style) for failure in (failed(said), raised(said)) for style in styles]
-
-
-def located(said: str) -> object:
-    return [(one.site, one.raised_at, one.own_places, one.cause, one.type) for one in (failed(said), raised(said))]
-
-
-def told(said: str) -> list[Event]:
+def events(said: str) -> list[Event]:
     """A text wherever a run can have one."""
     return session(
         Started(said),
@@ -181,13 +139,13 @@ def told(said: str) -> list[Event]:
 
 def judged(said: str) -> object:
     run = execution(
-        [*told(said)[:-1], UsageFault([said], said), Interrupted(said, said, [said]), ended(1, stopped=said)]
+        [*events(said)[:-1], UsageFault([said], said), Interrupted(said, said, [said]), ended(1, stopped=said)]
     )
     return no_result.diagnose(run)
 
 
 def answered(said: str) -> object:
-    run = execution(told(said), stdout=said, max_tokens=500)
+    run = execution(events(said), stdout=said, max_tokens=500)
     return budget.fit_execution(report.execution_report(run, None), run.request, ceiling=2**24)
 
 
@@ -198,7 +156,7 @@ def listed(said: str) -> object:
 
 def checked(said: str) -> None:
     with suppress(expressions.ExpressionError):
-        expressions.check(said, arguments=True)
+        expressions.checked(said, arguments=True)
 
 
 def admit(said: str) -> None:
@@ -220,19 +178,10 @@ def of_files(said: str, folder: Path) -> object:
     return [declaration(manager, situation) for manager in (PLAIN, CONDA)]
 
 
-def error(said: str) -> CollectionError:
-    return CollectionError(file=said, error_type=said, message=said, line=1, traceback=said, also=0)
-
-
-def marked(said: str) -> object:
-    run = execution([Marks([said, *said.split()], [said])], markers="slwo")
-    return selection.selection_notices(run)
-
-
 def unselected(said: str) -> object:
-    return selection.selection_notices(
-        execution(session(NothingSelected([said], [said], [said], 0, 1, [said]), selected=0))
-    )
+    asked = execution([Marks([said, *said.split()], [said])], markers="slwo")
+    nothing = execution(session(NothingSelected([said], [said], [said], 0, 1, [said]), selected=0))
+    return [selection.selection_notices(run) for run in (asked, nothing)]
 
 
 ADMITTING = endpoint.parse("127.0.0.1:0", token=None, token_file=None, allowed_hosts=None)
@@ -240,39 +189,27 @@ ADMITTING = endpoint.parse("127.0.0.1:0", token=None, token_file=None, allowed_h
 SCANNER = Scanner(Names(frozenset({"a"}), frozenset({"a.a"}), frozenset({"a"}), frozenset({"a"})))
 
 FUNCTIONS: dict[str, Callable[[str], object]] = {
-    "causes.masked": lambda said: grouping.masked(said, said),
-    "causes.group": lambda said: grouping.group([failed(said), failed(said + "x"), raised(said), raised(said + "x")]),
-    "warning_notices": lambda said: warning_notices.warning_notices(execution(told(said))),
     "endpoint.admits": lambda said: (ADMITTING.admits_host(said), ADMITTING.admits_origin("http://" + said)),
-    "expressions.check": checked,
-    "failures.failure_of": located,
-    "collection_errors.collection_error": lambda said: collection_errors.collection_error(broken(said, traceback=said)),
+    "expressions.checked": checked,
     "hook.test_run": lambda said: hook.test_run(f"pytest {said}", "", ""),
     "ink.columns": colours.columns,
     "settings_text.read": read_settings,
+    "budget.fit_execution": answered,
+    "no_result.diagnose": judged,
     "listing.fit_discovery": listed,
     "incoming.admitted": admit,
     "incoming.mended": lambda said: incoming.mended(said.encode("utf-8", "replace")),
     "mentions.scan": lambda said: SCANNER.scan(said.encode("utf-8", "replace"), "__init__.py"),
-    "notices": lambda said: notices.execution_notices(execution(told(said))),
-    "places.short": lambda said: (places.short(said), places.package(said), places.is_source(said)),
     "progress.words": lambda said: progress.words(ledger(Started(said))),
     "records.parse": lambda said: decode.parse(said.encode("utf-8", "replace")),
     "replies.safe": lambda said: serialize.line(serialize.safe({said: [said]}, colour=True)),
     "rerun.rerun_arguments": lambda said: rerun.rerun_arguments(
         [said + "x" * n for n in range(30)], execution([]).request
     ),
-    "selection.marks": marked,
-    "selection.nothing": unselected,
+    "selection.selection_notices": unselected,
     "text.safe_with_colour": text.safe_with_colour,
     "text.safe_line": text.safe_line,
     "tokens.estimate": tokens.estimate,
-    "rendering.render": rendered,
-    "rendering.example_in_full": lambda said: rendering.example_in_full(failed(said), with_captured=True),
-    "pytest_output.closing": pytest_output.telling_closing_line,
-    "pytest_output.condense": pytest_output.condense,
-    "collection_errors.ever_more": lambda said: list(collection_errors.ever_more([error(said)] * 2)),
-    "collection_errors.without_machinery": lambda said: collection_errors.without_machinery(error(said)),
 }
 
 
@@ -291,13 +228,6 @@ def test_a_function_takes_no_more_than_linear_time_for_what_others_wrote(name: s
         FUNCTIONS[name](said)
 
 
-@pytest.mark.parametrize("whole", [answered, judged])
-@pytest.mark.parametrize("attack", ATTACKS[1::5])
-def test_an_answer_is_made_in_linear_time(whole: Callable[[str], object], attack: tuple[str, str, str]) -> None:
-    with limited():
-        whole(long(*attack))
-
-
 @with_attacks
 @settings(max_examples=4, phases=WITHOUT_SHRINKING)
 @given(texts)
@@ -306,37 +236,24 @@ def test_files_of_a_project_are_read_in_linear_time(tmp_path_factory: pytest.Tem
         of_files(said, tmp_path_factory.mktemp("linear"))
 
 
-def lists_that_differ_everywhere() -> tuple[list[str], list[str]]:
-    """Similar lines, of which no two are equal: pytest's own difference of these takes a quarter of an hour."""
-    return [f"user {n}, {n * 7919} points" for n in range(1500)], [
-        f"user {n}, {n * 104729} points" for n in range(1500)
-    ]
+# Similar lines, of which no two are equal: pytest's own difference of these takes a quarter of an hour.
+UNLIKE = [[f"user {n}, {n * factor} points" for n in range(1500)] for factor in (7919, 104729)]
+COMPARED: dict[str, list[Any]] = {
+    "lists that differ everywhere": UNLIKE,
+    "texts": ["\n".join(lines) for lines in UNLIKE],
+    "random bytes": [list(random.Random(seed).randbytes(20_000)) for seed in (1, 2)],
+    "one of many": [list(range(20_000)), [*range(19_999), 0]],
+}
 
 
-def random_bytes() -> tuple[list[int], list[int]]:
-    source = random.Random(1)
-    return list(source.randbytes(20_000)), list(source.randbytes(20_000))
-
-
-def one_in_many() -> tuple[list[int], list[int]]:
-    return list(range(20_000)), [*range(19_999), 0]
-
-
-def a_text() -> tuple[str, str]:
-    first, second = lists_that_differ_everywhere()
-    return "\n".join(first), "\n".join(second)
-
-
-@pytest.mark.parametrize("values", [lists_that_differ_everywhere, random_bytes, one_in_many, a_text])
-def test_a_comparison_is_explained_in_linear_time(
-    pytestconfig: pytest.Config, values: Callable[[], tuple[object, object]]
-) -> None:
+@pytest.mark.parametrize("kind", COMPARED)
+def test_a_comparison_is_explained_in_linear_time(pytestconfig: pytest.Config, kind: str) -> None:
     """pytest compares all lines only with -v, or not at all; it must not take longer for whole differences."""
     compared = comparisons.Comparisons(pytestconfig)
     brief = ["[...] == [...]", "At index 0 diff: 1 != 2", "Use -v to get more diff"]
     try:
         with limited(), comparisons.quick_differences():
-            (explained,) = compared.explained([brief], ("==", *values()))
+            (explained,) = compared.explained([brief], ("==", *COMPARED[kind]))
     finally:
         compared.restore()
 
@@ -351,8 +268,6 @@ def test_what_was_meant_by_a_name_is_looked_for_in_linear_time() -> None:
     with limited():
         assert did_you_mean.nearest("a" * 152, names) is not None
 
-
-# --- the patterns ------------------------------------------------------------------------------
 
 # pattern → why it may take longer on text that it is never given.
 EXEMPT = {

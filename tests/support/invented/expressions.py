@@ -3,7 +3,7 @@
 from _pytest.mark.expression import Expression
 
 from pytest_mcp import text
-from pytest_mcp.api.expressions import ExpressionError, check
+from pytest_mcp.api.expressions import ExpressionError, checked
 
 NAMES = ["a", "test_x", "not_", "True", "None", "x::y", "p[1-b]", "a.b", "a\\b", "+", "日本", "ª", "__debug__", "if"]
 VALUES = ["1", "-1", "007", "²", "٣", "-٣", "-", "True", "None", "'s'", '"s t"', "''", "'\\'", "1.5", "word", "Ⅷ"]
@@ -21,7 +21,7 @@ def pytest_takes(expression: str) -> bool:
 
 def we_take(expression: str, *, arguments: bool = True) -> bool:
     try:
-        check(expression, arguments=arguments)
+        checked(expression, arguments=arguments)
     except ExpressionError:
         return False
     return True
