@@ -38,24 +38,23 @@ class Seeds:
     random: int | None = None
 
     def apply(self, runner: Runner) -> Runner:
-        if self.hash is not None:
-            runner = runner.with_variables(**{HASH_SEED: str(self.hash)})
-        return runner if self.random is None else runner.with_options(self._option)
+        variables = {} if self.hash is None else {HASH_SEED: str(self.hash)}
+        return runner.adding(*self.options, **variables)
+
+    @property
+    def options(self) -> list[str]:
+        return [] if self.random is None else [f"--randomly-seed={self.random}"]
 
     def __str__(self) -> str:
-        return " and ".join(filter(None, (self._variable, self._option)))
+        return " and ".join([*self._variable, *self.options])
 
     def command(self, node_id: str) -> str:
         """What a person would type."""
-        return " ".join(filter(None, (self._variable, "python -m pytest", self._option, shlex.quote(node_id))))
+        return " ".join([*self._variable, "python -m pytest", *self.options, shlex.quote(node_id)])
 
     @property
-    def _variable(self) -> str:
-        return "" if self.hash is None else f"{HASH_SEED}={self.hash}"
-
-    @property
-    def _option(self) -> str:
-        return "" if self.random is None else f"--randomly-seed={self.random}"
+    def _variable(self) -> list[str]:
+        return [] if self.hash is None else [f"{HASH_SEED}={self.hash}"]
 
 
 class Reproduction(NamedTuple):

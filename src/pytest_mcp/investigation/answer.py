@@ -120,21 +120,21 @@ def judge(findings: Findings) -> tuple[Kind, str]:
     if uncollected := next((each for each in findings.alone.outcomes if each.letter == "C"), None):
         return "deterministic", f"high: {uncollected.words}"
     if findings.hung:
-        return _of_hangs(findings)
+        return _judge_hangs(findings)
     if not findings.alone.outcomes:
         return "inconclusive", "low: the time was over before the test had run"
     if not findings.known:
         return "inconclusive", f"low: the test has no outcome: {findings.alone.outcomes[-1].words}"
     if findings.alone.is_mixed:
         return "flaky", f"high: {findings.alone_words}, in the same conditions"
-    if findings.order is not None and findings.order.is_contradicted:
+    if (order := findings.order) is not None and order.is_contradicted:
         return "flaky", "medium: the same tests in the same order had both outcomes"
-    if findings.order is not None and findings.order.is_different:
-        return "order_dependent", _of_order(findings, findings.order)
-    return _of_failures(findings) if findings.failed else _of_passes(findings)
+    if order is not None and order.is_different:
+        return "order_dependent", _order_confidence(findings, order)
+    return _judge_failures(findings) if findings.failed else _judge_passes(findings)
 
 
-def _of_order(findings: Findings, order: Order) -> str:
+def _order_confidence(findings: Findings, order: Order) -> str:
     other = "passed" if findings.failed else "failed"
     if order.polluter is None:
         return f"medium: {findings.alone_words}, {other} after others; which of them is not known"
@@ -142,7 +142,7 @@ def _of_order(findings: Findings, order: Order) -> str:
     return f"{'high' if order.is_complete else 'medium'}: {findings.alone_words}, {other} each time after {which}"
 
 
-def _of_hangs(findings: Findings) -> tuple[Kind, str]:
+def _judge_hangs(findings: Findings) -> tuple[Kind, str]:
     hung, runs = len(findings.hung), len(findings.alone.outcomes)
     seen = f"hung in {hung} of {runs} {_runs(runs)} alone: {findings.hung[-1].words}"
     if any(each.passed for each in findings.known):
@@ -154,7 +154,7 @@ def _since(base: AtBase | None) -> str:
     return f"; passes at {base.name}" if base is not None and base.passes else ""
 
 
-def _of_failures(findings: Findings) -> tuple[Kind, str]:
+def _judge_failures(findings: Findings) -> tuple[Kind, str]:
     failed, base = len(findings.failed), findings.base
     is_steady = findings.is_steady
     differing = "" if is_steady or len(findings.causes) > 1 else ", with different values"
@@ -168,7 +168,7 @@ def _of_failures(findings: Findings) -> tuple[Kind, str]:
     return "deterministic", f"{level}: {findings.alone_words}{same}{_since(base)}; {doubt}"
 
 
-def _of_passes(findings: Findings) -> tuple[Kind, str]:
+def _judge_passes(findings: Findings) -> tuple[Kind, str]:
     if all(each.letter == "S" for each in findings.known):
         return "passes", f"high: it is skipped ({findings.known[0].words})"
     order = findings.order
@@ -180,18 +180,21 @@ def _of_passes(findings: Findings) -> tuple[Kind, str]:
 
 
 def evidence(findings: Findings) -> list[str]:
-    lines = [_of_alone(findings)] if findings.alone.outcomes else []
-    lines += _of_causes(findings.failed)
-    lines += [f"stuck in: {' > '.join(each.stack[-MAX_FRAMES:])}" for each in findings.hung[-1:] if each.stack]
-    lines += [] if findings.alone.reproduction is None else [findings.alone.reproduction.words]
-    lines += [] if findings.order is None else findings.order.evidence
-    lines += [] if findings.base is None else _of_bases(findings, findings.base)
-    if findings.suspects is not None and findings.suspects.problem is not None:
-        lines.append(f"suspects: {findings.suspects.problem}")
-    return [*lines, *findings.past]
+    alone, suspects = findings.alone, findings.suspects
+    lines = [
+        _alone_line(findings) if alone.outcomes else "",
+        _cause_line(findings.failed),
+        *(f"stuck in: {' > '.join(each.stack[-MAX_FRAMES:])}" for each in findings.hung[-1:] if each.stack),
+        alone.reproduction.words if alone.reproduction else "",
+        *(findings.order.evidence if findings.order else ()),
+        *(_base_lines(findings, findings.base) if findings.base else ()),
+        f"suspects: {suspects.problem}" if suspects and suspects.problem else "",
+        *findings.past,
+    ]
+    return [*filter(None, lines)]
 
 
-def _of_alone(findings: Findings) -> str:
+def _alone_line(findings: Findings) -> str:
     alone, failed, known = findings.alone, len(findings.failed), len(findings.known)
     letters = f"alone: {pattern(alone.outcomes)}"
     if findings.hung:
@@ -204,23 +207,23 @@ def _of_alone(findings: Findings) -> str:
     return f"{letters} ({stopped}{rate}, at 95 %)" if rate else letters
 
 
-def _of_causes(failed: Sequence[Outcome]) -> list[str]:
-    """One line; with how often each was seen, if there are several."""
+def _cause_line(failed: Sequence[Outcome]) -> str:
+    """With how often each was seen, if there are several."""
     counts = Counter(each.cause for each in failed)
     words = {each.cause: each.words for each in reversed(failed)}
-    if len(counts) < 2:
-        return [f"cause: {said}" for said in words.values() if said]
-    return [f"{len(counts)} causes: " + "; ".join(f"{words[cause]} ({n}x)" for cause, n in counts.most_common())]
+    if len(counts) > 1:
+        return f"{len(counts)} causes: " + "; ".join(f"{words[cause]} ({n}x)" for cause, n in counts.most_common())
+    return f"cause: {failed[0].words}" if failed and failed[0].words else ""
 
 
-def _of_bases(findings: Findings, base: AtBase) -> list[str]:
-    lines = [f"at {each.name}: {_of_base(findings, each)}" for each in base.tried or (base,)]
+def _base_lines(findings: Findings, base: AtBase) -> list[str]:
+    lines = [f"at {each.name}: {_at_base(findings, each)}" for each in base.tried or (base,)]
     if base.same_as is not None:
         lines.insert(0, f"the code that it runs is the same at {base.same_as}: earlier commits were tried")
     return lines
 
 
-def _of_base(findings: Findings, base: AtBase) -> str:
+def _at_base(findings: Findings, base: AtBase) -> str:
     if base.problem is not None:
         return base.problem
     without = f", in a copy without {few(map(label, base.left_out))}" if base.left_out else ""

@@ -4,8 +4,9 @@ Other tests can make it fail, or make it pass. Every try is a fresh process. How
 `bisection`.
 """
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from pytest_mcp.investigation.alone import OnStep, run_once
 from pytest_mcp.investigation.bisection import Search
@@ -15,9 +16,6 @@ from pytest_mcp.investigation.runner import OutOfTime, Runner
 from pytest_mcp.report.failures import Failure
 from pytest_mcp.run.ledger import Ledger
 from pytest_mcp.text import label
-
-# Runs the test after some others, or with some files imported.
-Try = Callable[[Sequence[str]], Awaitable[Outcome]]
 
 # How often the tests that were found are run again with the test under investigation.
 CONFIRMATIONS = 2
@@ -47,8 +45,8 @@ class Order:
     # Of the run that failed and showed the difference.
     failure: Failure | None = None
 
-    def and_then(self, *words: str) -> "Order":
-        return replace(self, evidence=(*self.evidence, *words))
+    def and_then(self, words: str, **changes: Any) -> "Order":
+        return replace(self, evidence=(*self.evidence, words), **changes)
 
 
 @dataclass(frozen=True)
@@ -91,23 +89,23 @@ class Suite:
 
 async def collect_suite(runner: Runner, *, is_shuffled: bool) -> Suite:
     if is_shuffled:
-        runner = runner.with_options("--randomly-dont-reorganize")
+        runner = runner.adding("--randomly-dont-reorganize")
     ledger = (await runner.collect()).ledger
     unaskable = set(ledger.unaskable)
     ids = dict.fromkeys(item.id for item in ledger.items if item.id not in unaskable)
     return Suite(tuple(ids), is_shuffled, len(unaskable))
 
 
+@dataclass
 class OrderSearch:
-    def __init__(self, runner: Runner, node_id: str, effect: Effect, on_step: OnStep) -> None:
-        self.runner = runner
-        self.node_id = node_id
-        self.effect: Effect = effect
-        self.on_step = on_step
-        # What is still under suspicion while a smallest set is looked for.
-        self.left: tuple[str, ...] = ()
-        # How many tries of that had no outcome. They rule nothing out.
-        self.unknown = 0
+    runner: Runner
+    node_id: str
+    effect: Effect
+    on_step: OnStep
+    # What is still under suspicion while a smallest set is looked for.
+    left: tuple[str, ...] = ()
+    # How many tries of that had no outcome. They rule nothing out.
+    unknown: int = 0
 
     async def run(self, suite: Suite, *, most_seconds: float | None = None) -> Order:
         """`most_seconds` bounds each run of many tests, not the search that follows if it shows the effect."""
@@ -118,8 +116,7 @@ class OrderSearch:
             try:
                 seen = await self._after(arrangement.before, arrangement.files, runner)
             except OutOfTime:
-                late = order.and_then(f"{arrangement.place}: not tried, the time was over")
-                return replace(late, is_complete=False)
+                return order.and_then(f"{arrangement.place}: not tried, the time was over", is_complete=False)
             order = order.and_then(f"{arrangement.place}: {self._in_words(seen)}")
             if self._has_effect(seen):
                 return await self._narrowed(replace(order, is_different=True, failure=seen.failure), arrangement)
@@ -129,8 +126,12 @@ class OrderSearch:
         return order
 
     async def _after(
-        self, before: Sequence[str], files: Sequence[str] | None = None, runner: Runner | None = None
+        self, others: Sequence[str], files: Sequence[str] | None = None, runner: Runner | None = None
     ) -> Outcome:
+        """After other tests; or, if these are names of files, with these imported."""
+        before = [each for each in others if "::" in each]
+        if others and not before:
+            files = [*others, _file(self.node_id)]
         asked = [*before, self.node_id]
         run = await (runner or self.runner).run(asked, paths=files or ())
         seen = outcome_of(run, self.node_id)
@@ -153,40 +154,36 @@ class OrderSearch:
         try:
             smallest = await self._smallest(arrangement)
         except (OutOfTime, Unknown) as error:
-            unfinished = order.and_then(self._ruled_out(total, str(error)))
-            return replace(unfinished, left=self.left, is_complete=False)
+            return order.and_then(self._ruled_out(total, str(error)), left=self.left, is_complete=False)
         if self.unknown:
-            order = order.and_then(f"fewer tests may be enough: {self.unknown} smaller sets had no outcome")
-            order = replace(order, is_complete=False)
-        polluter = Polluter(node_ids=[*smallest], effect=self.effect, rerun={"node_ids": [*smallest, self.node_id]})
+            doubt = f"fewer tests may be enough: {self.unknown} smaller sets had no outcome"
+            order = order.and_then(doubt, is_complete=False)
+        polluter = Polluter(node_ids=smallest, effect=self.effect, rerun={"node_ids": [*smallest, self.node_id]})
         try:
             return await self._confirmed(order, polluter)
         except (OutOfTime, Unknown) as error:
-            unconfirmed = order.and_then(f"the tests are not confirmed: {str(error) or 'no time'}")
-            return replace(unconfirmed, polluter=polluter, is_complete=False)
+            unconfirmed = f"the tests are not confirmed: {str(error) or 'no time'}"
+            return order.and_then(unconfirmed, polluter=polluter, is_complete=False)
 
-    async def _smallest(self, arrangement: Arrangement) -> tuple[str, ...]:
+    async def _smallest(self, arrangement: Arrangement) -> list[str]:
         """Files, if collecting them is enough; else tests. Raises OutOfTime and Unknown."""
-        own = _file(self.node_id)
-        others = [file for file in arrangement.files or () if file != own]
-        if others and (not arrangement.before or self._has_effect(await self._after((), arrangement.files))):
-            return await self._search(others, lambda files: self._after((), [*files, own]), "files")
-        return await self._search(arrangement.before, self._after, "tests")
+        others: Sequence[str] = [file for file in arrangement.files or () if file != _file(self.node_id)]
+        if arrangement.before and not (others and self._has_effect(await self._after((), arrangement.files))):
+            others = arrangement.before
 
-    async def _search(self, things: Sequence[str], run: Try, what: str) -> tuple[str, ...]:
-        """The smallest set of these that has the effect."""
+        what = "tests" if others is arrangement.before else "files"
 
         async def has_effect(chosen: Sequence[str]) -> bool | None:
             self.left = tuple(search.left)
-            self.on_step(f"bisecting {len(chosen)} of {len(things)} {what}")
-            seen = await run(chosen)
+            self.on_step(f"bisecting {len(chosen)} of {len(others)} {what}")
+            seen = await self._after(chosen)
             self.unknown += not seen.is_known
             if self.unknown > MAX_UNKNOWN:
                 raise Unknown(seen.words)
             return self._has_effect(seen) if seen.is_known else None
 
-        search = Search(things, has_effect)
-        return tuple(await search.run())
+        search = Search(others, has_effect)
+        return await search.run()
 
     def _ruled_out(self, total: int, why: str) -> str:
         """`why` there is no outcome; nothing if the time was over."""
@@ -202,31 +199,25 @@ class OrderSearch:
         self.on_step("confirming")
         before = polluter.node_ids
         can_be_shown = await self._repeats(before, as_asked=True)
-        if not can_be_shown and not await self._repeats(before, as_asked=False):
-            return replace(order.and_then("the same tests again: another outcome"), is_contradicted=True)
+        if not can_be_shown and not await self._repeats(before):
+            return order.and_then("the same tests again: another outcome", is_contradicted=True)
+        failed, fails = ("failed", "fails") if self.effect == "fails_after" else ("passed", "passes")
+        # By chance, or because something outlives the processes.
         if self._has_effect(await self._alone()):
-            return await self._changed_for_good(order)
+            if not all([self._has_effect(await self._alone()) for _ in range(CONFIRMATIONS)]):
+                return order.and_then("alone again: both outcomes", is_contradicted=True)
+            left = "a test left something behind, such as a file or a database row"
+            return order.and_then(f"now {fails} alone too: {left}")
         names = ", ".join(map(label, before[:2])) + (f" and {len(before) - 2} more" if len(before) > 2 else "")
-        done = "failed" if self.effect == "fails_after" else "passed"
-        again = f"{done} {CONFIRMATIONS} of {CONFIRMATIONS} times more after {names}, not alone"
-        return replace(order.and_then(again), polluter=polluter, can_be_shown=can_be_shown)
+        again = f"{failed} {CONFIRMATIONS} of {CONFIRMATIONS} times more after {names}, not alone"
+        return order.and_then(again, polluter=polluter, can_be_shown=can_be_shown)
 
-    async def _changed_for_good(self, order: Order) -> Order:
-        """Alone it has the other outcome now: by chance, or because something outlives the processes."""
-        for _ in range(CONFIRMATIONS):
-            if not self._has_effect(await self._alone()):
-                return replace(order.and_then("alone again: both outcomes"), is_contradicted=True)
-        done = "fails" if self.effect == "fails_after" else "passes"
-        return order.and_then(f"now {done} alone too: a test left something behind, such as a file or a database row")
-
-    async def _repeats(self, before: Sequence[str], *, as_asked: bool) -> bool:
+    async def _repeats(self, before: Sequence[str], *, as_asked: bool = False) -> bool:
         for _ in range(CONFIRMATIONS):
             if as_asked:
                 seen = outcome_of(await self.runner.run_as_asked([*before, self.node_id]), self.node_id)
-            elif "::" in before[0]:
-                seen = _known(await self._after(before))
             else:
-                seen = _known(await self._after((), [*before, _file(self.node_id)]))
+                seen = _known(await self._after(before))
             if not self._has_effect(seen):
                 return False
         return True

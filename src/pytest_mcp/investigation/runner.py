@@ -64,11 +64,9 @@ class Runner:
     # The checkout that the project in `config.root` is a copy of, and the top of the copy.
     moved: tuple[Path, Path] | None = None
 
-    def with_variables(self, **variables: str) -> "Runner":
-        return replace(self, variables={**self.variables, **variables})
-
-    def with_options(self, *options: str) -> "Runner":
-        return replace(self, options=(*self.options, *options))
+    def adding(self, *options: str, **variables: str) -> "Runner":
+        """The same, with further options and variables."""
+        return replace(self, options=(*self.options, *options), variables={**self.variables, **variables})
 
     @contextmanager
     def in_time(self) -> Iterator[None]:
@@ -87,11 +85,12 @@ class Runner:
         """The same, in a copy of the whole checkout: everything is imported from there."""
         root = copy / self.config.root.relative_to(instead_of)
         given = self.config.environment.get("PYTHONPATH", "").split(os.pathsep)
-        kept = [_below(place, copy, instead_of) for place in given if place]
+        inside = [(place, Path(place).is_relative_to(instead_of)) for place in given if place]
+        kept = [str(copy / Path(place).relative_to(instead_of)) if moves else place for place, moves in inside]
         # In front of editable installs of the checkout, which the child looks for as well.
         path = os.pathsep.join([str(root), str(root / "src"), *kept])
         moved = replace(self, config=self.config._replace(root=root), moved=(instead_of, copy))
-        return moved.with_variables(PYTHONPATH=path)
+        return moved.adding(PYTHONPATH=path)
 
     async def run(
         self, ids: Sequence[str] | None, *, paths: Sequence[str] = (), trace: Trace | None = None
@@ -118,15 +117,16 @@ class Runner:
 
     def request(self, *targets: str) -> ExecuteTests:
         """No targets, or more than a call may name, stand for the suite. Those that a test has removed are left out."""
+
+        def checked(some: Sequence[str]) -> ExecuteTests:
+            named = _node_ids(some if 0 < len(some) <= MAX_NODE_IDS else self.suite)
+            return ExecuteTests.model_validate({**named, "show_capture": False}, context=self.config.bounds)
+
         try:
-            return self._checked(targets)
+            return checked(targets)
         except ValidationError as error:
             gone = {fault["loc"][-1] for fault in error.errors()}
-            return self._checked([target for place, target in enumerate(targets) if place not in gone])
-
-    def _checked(self, targets: Sequence[str]) -> ExecuteTests:
-        named = _node_ids(targets if 0 < len(targets) <= MAX_NODE_IDS else self.suite)
-        return ExecuteTests.model_validate({**named, "show_capture": False}, context=self.config.bounds)
+            return checked([target for place, target in enumerate(targets) if place not in gone])
 
     async def _attempt(self, request: Asked, job: Mapping[str, Any]) -> Run[Asked]:
         if self.deadline.left < LEAST_SECONDS:
@@ -147,11 +147,6 @@ class Runner:
 
 def _node_ids(targets: Sequence[str]) -> dict[str, list[str]]:
     return {"node_ids": list(targets)} if targets else {}
-
-
-def _below(place: str, copy: Path, checkout: Path) -> str:
-    path = Path(place)
-    return str(copy / path.relative_to(checkout)) if path.is_relative_to(checkout) else place
 
 
 def suite_targets(test: Path, root: Path, portrait: Portrait | None, python: Path) -> tuple[str, ...]:

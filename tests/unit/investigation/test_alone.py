@@ -68,18 +68,15 @@ async def test_it_runs_as_often_as_asked_each_time_with_another_hash_seed(tmp_pa
     assert words[-1] == "alone 5/5: PPPPP"
 
 
-async def test_it_stops_once_both_outcomes_were_seen(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("stops_early", "letters"), [(True, "PPF"), (False, "PPFPPP")])
+async def test_it_stops_once_both_outcomes_were_seen_unless_the_caller_wants_all_runs(
+    tmp_path: Path, stops_early: bool, letters: str
+) -> None:
     runner = made_up(tmp_path, lambda _hash, _random, number: number == 3)
 
-    assert pattern((await alone.repeat(runner, TEST, 50, lambda _: None)).outcomes) == "PPF"
+    seen = await alone.repeat(runner, TEST, 6, lambda _: None, stops_early=stops_early)
 
-
-async def test_it_does_not_stop_before_as_many_runs_as_the_caller_wants(tmp_path: Path) -> None:
-    runner = made_up(tmp_path, lambda _hash, _random, number: number == 3)
-
-    seen = await alone.repeat(runner, TEST, 6, lambda _: None, stops_early=False)
-
-    assert pattern(seen.outcomes) == "PPFPPP"
+    assert pattern(seen.outcomes) == letters
 
 
 async def test_a_hash_seed_of_the_operator_is_kept(tmp_path: Path) -> None:
@@ -132,15 +129,12 @@ async def test_seeds_that_decide_are_told_and_no_others(
     assert (None if found.seeds is None else found.seeds.command(TEST)) == shown
 
 
-async def test_the_seeds_are_told_also_if_there_is_no_time_to_try_them_again(tmp_path: Path) -> None:
-    found = await alone.reproduce(made_up(tmp_path, never, most=0), TEST, MIXED, lambda _: None)
+async def test_seeds_that_there_is_no_time_to_try_again_are_named_and_not_said_to_decide(tmp_path: Path) -> None:
+    known = await alone.reproduce(made_up(tmp_path, never, most=0), TEST, MIXED, lambda _: None)
 
-    assert found is not None
-    assert found.seeds is None
-    assert found.words == (
-        "failed with PYTHONHASHSEED=1 and --randomly-seed=11, passed with PYTHONHASHSEED=2 and --randomly-seed=12;"
-        " there was no time to repeat that"
-    )
+    assert known is not None
+    assert known.seeds is None
+    assert f"failed with {FAILING}, passed with {PASSING}" in known.words
 
 
 async def test_without_a_pass_there_is_nothing_to_compare(tmp_path: Path) -> None:
