@@ -104,7 +104,7 @@ class ToolCommand:
         return None
 
     def rerun_command(self, rerun: Arguments | None) -> str | None:
-        return tool_flags.rerun_command(rerun, self.settings, self.config.root)
+        return None if rerun is None else tool_flags.rerun_command(rerun, self.settings, self.config.root)
 
 
 def run(command: ToolCommand) -> int:

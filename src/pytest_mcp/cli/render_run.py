@@ -34,38 +34,24 @@ _LINE_COLOURS: dict[str, tuple[Colour, ...]] = {"E": ("red",), ">": ("bold",)}
 
 
 def report_lines(
-    report: Report, result: ExecuteResult, painter: Painter, *, again: str | None, by_detail: bool = True
+    report: Report, result: ExecuteResult, painter: Painter, *, again: str | None, more: str = "--detail full"
 ) -> Lines:
-    """`result` is what is shown of the report, `again` the command that runs the failures again.
-
-    `by_detail` is whether --detail shows what is left out.
-    """
+    """`result` is what is shown of the report, `again` runs the failures again, `more` shows what is left out."""
+    unshown = any(cause.example is None for cause in result.failure_groups)
+    is_cut = unshown or (result.omitted is not None and result.omitted.text_characters)
+    printed = safe_with_colour(result.text_output + RESET) if painter.has_colours else safe(result.text_output)
     blocks = [
-        _printed(result.text_output, painter),
-        [_not_failed(test) for test in result.tests if not _is_failed(test)],
+        printed.split("\n") if result.text_output else [],
+        [_not_failed(test) for test in result.tests if not is_failed(test)],
         *_failures(result, painter),
         *(collection_error_lines(error, painter) for error in result.collection_errors),
         _coverage(result.coverage, painter) if result.coverage else [],
         lines_of_notices(result.notices, painter),
-        _left_out(result, painter, by_detail=by_detail),
+        [painter.paint(f"Not everything is shown; {more} shows it.", "dim")] if is_cut else [],
         [f"To run the failures again: {safe_line(again)}"] if again else [],
         [_closing(report, painter)],
     ]
     return spaced(blocks)
-
-
-def without_tracebacks(result: ExecuteResult) -> ExecuteResult:
-    return result.model_copy(update={"tests": [test.model_copy(update={"traceback": None}) for test in result.tests]})
-
-
-def condensed(report: Report, result: ExecuteResult) -> ExecuteResult:
-    """An answer with pytest's own tracebacks, without what pytest printed besides them and we print ourselves."""
-    printed = "\n".join(filter(None, [report.condensed, report.closing]))
-    return only_failures(result).model_copy(update={"text_output": printed})
-
-
-def only_failures(result: ExecuteResult) -> ExecuteResult:
-    return result.model_copy(update={"tests": [test for test in result.tests if _is_failed(test)]})
 
 
 def error_lines(error: CallError, painter: Painter, message: str | None = None) -> Lines:
@@ -113,11 +99,6 @@ def _gaps(file: CoverageFile, painter: Painter) -> str:
     return f"{painter.paint(safe_line(file.file), 'cyan')}: {gaps}"
 
 
-def _printed(output: str, painter: Painter) -> Lines:
-    text = safe_with_colour(output + RESET) if painter.has_colours else safe(output)
-    return text.split("\n") if output else []
-
-
 def _not_failed(test: TestResult) -> str:
     reason = f" ({safe_line(test.message)})" if test.message else ""
     return f"{test.outcome} {safe_line(test.node_id)}{reason}"
@@ -130,14 +111,14 @@ def _failures(result: ExecuteResult, painter: Painter) -> Iterator[Lines]:
         if cause.example is None:
             yield _unshown(cause, painter)
     for index, test in reversed(list(enumerate(result.tests))):
-        if _is_failed(test):
+        if is_failed(test):
             yield _failure(test, painter)
             yield _others(groups[index], painter) if index in groups and not _shows_every_failure(result) else []
 
 
 def _shows_every_failure(result: ExecuteResult) -> bool:
     uncollected = sum(1 + error.also for error in result.collection_errors)
-    return sum(map(_is_failed, result.tests)) == result.summary.failed + result.summary.errors - uncollected
+    return sum(map(is_failed, result.tests)) == result.summary.failed + result.summary.errors - uncollected
 
 
 def _failure(test: TestResult, painter: Painter) -> Lines:
@@ -172,17 +153,6 @@ def _traceback(traceback: str, painter: Painter) -> Lines:
     return ["", *painted] if any(lines) else []
 
 
-def _left_out(result: ExecuteResult, painter: Painter, *, by_detail: bool) -> Lines:
-    if not by_detail:
-        hint = result.omitted.hint if result.omitted else ""
-        return [painter.paint(f"Not everything is shown; {hint}.", "dim")] if hint else []
-    characters = result.omitted.text_characters if result.omitted else 0
-    unshown = any(cause.example is None for cause in result.failure_groups)
-    sentences = [f"{characters} characters were left out; --detail full shows all."] if characters else []
-    sentences += ["--detail tests shows every failure."] if unshown else []
-    return [painter.paint(sentence, "dim") for sentence in sentences]
-
-
 def _closing(report: Report, painter: Painter) -> str:
     word, colour = _VERDICTS[report.verdict]
     listed = ", ".join(f"{number} {name}" for name, number in _counts(report).items() if number) or "nothing ran"
@@ -204,7 +174,7 @@ def _counts(report: Report) -> dict[str, int]:
     }
 
 
-def _is_failed(test: TestResult) -> bool:
+def is_failed(test: TestResult) -> bool:
     return test.outcome in ("failed", "error")
 
 
@@ -216,7 +186,7 @@ def annotations(report: Report, result: ExecuteResult, prefix: str) -> Lines:
     """
     made = []
     failures = {failure.node_id: failure for failure in report.failures}
-    for test in filter(_is_failed, result.tests):
+    for test in filter(is_failed, result.tests):
         file = test.node_id.partition("::")[0]
         places = [place.rpartition(":") for place in failures[test.node_id].own_places]
         last = next((int(line) for path, _, line in reversed(places) if path == file), None)

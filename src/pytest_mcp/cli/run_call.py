@@ -101,11 +101,16 @@ class RunCommand(ToolCommand):
         return [*annotated, *render_run.report_lines(known, self._styled(known, answer), screen.out, again=again)]
 
     def _styled(self, known: Report, answer: ExecuteResult) -> ExecuteResult:
-        if self.options.quieter > self.options.louder:
-            answer = render_run.only_failures(answer)
-        if pytest_flags.has_own_tracebacks(self.options):
-            return render_run.condensed(known, answer)
-        return answer if self.options.tb is None else render_run.without_tracebacks(answer)
+        """By -q and --tb. What pytest printed besides its own tracebacks is what we print ourselves."""
+        options, tests, printed = self.options, answer.tests, answer.text_output
+        has_own = pytest_flags.has_own_tracebacks(options)
+        if has_own or options.quieter > options.louder:
+            tests = list(filter(render_run.is_failed, tests))
+        if has_own:
+            printed = "\n".join(filter(None, [known.condensed, known.closing]))
+        elif options.tb is not None:
+            tests = [test.model_copy(update={"traceback": None}) for test in tests]
+        return answer.model_copy(update={"tests": tests, "text_output": printed})
 
 
 def _prefix(root: Path) -> str:

@@ -88,10 +88,8 @@ def from_root(given: Arguments, root: Path) -> Arguments:
     return _with_paths(given, lambda word: _from_root(word, root))
 
 
-def rerun_command(rerun: Arguments | None, settings: Sequence[str], root: Path) -> str | None:
+def rerun_command(rerun: Arguments, settings: Sequence[str], root: Path) -> str:
     """The command that runs these paths of the root, as it has to be typed in the working directory."""
-    if rerun is None:
-        return None
     return command("run", _with_paths(rerun, lambda word: typed_path(word, root)), settings)
 
 
@@ -143,7 +141,7 @@ def _kind(name: str, schema: Schema) -> dict[str, Any]:
 
 def _metavar(name: str, schema: Schema) -> str:
     if "enum" in schema:
-        return "{" + ",".join(schema["enum"]) + "}" if len(schema["enum"]) > 1 else str(schema["enum"][0])
+        return "{" + ",".join(schema["enum"]) + "}"
     return "N" if schema["type"] == "integer" else name.upper()
 
 

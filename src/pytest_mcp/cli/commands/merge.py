@@ -7,7 +7,6 @@ import argparse
 import os
 import shlex
 import sys
-from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
@@ -26,11 +25,9 @@ from pytest_mcp.text import in_line
 from pytest_mcp.tools import dump
 
 STDIN = "-"
-# Four times the default of --max-reply-bytes.
-MAX_FILE_BYTES = 64 * 1024 * 1024
 # For people there is no limit that they could raise.
 MAX_TOKENS = 1_000_000
-HINT = "`pytest-mcp merge --html FILE` shows all of it"
+MORE = "`pytest-mcp merge --html FILE`"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -58,7 +55,7 @@ def main(options: argparse.Namespace, _load_config: LoadConfig) -> int:
     else:
         painter = capabilities.screen(os.environ).out
         answer = _answer(merged, ExecuteTests().model_copy(update={"max_tokens": MAX_TOKENS}))
-        show("\n".join(render_run.report_lines(merged, answer, painter, again=_again(answer), by_detail=False)))
+        show("\n".join(render_run.report_lines(merged, answer, painter, again=_again(answer), more=MORE)))
     command = shlex.join(["pytest-mcp", "merge", *options.reports])
     origin = PageOrigin("merged shards", command=command, again="pytest-mcp run")
     unwritten = page.write(partial(page_file.run_page, merged, origin, None)) if page else None
@@ -67,7 +64,9 @@ def main(options: argparse.Namespace, _load_config: LoadConfig) -> int:
 
 def _answer(merged: Report, request: ExecuteTests) -> ExecuteResult:
     answer = budget.fit_execution(merged, request, ceiling=MAX_REPLY_BYTES)
-    return answer.model_copy(update={"omitted": answer.omitted and answer.omitted.model_copy(update={"hint": HINT})})
+    return answer.model_copy(
+        update={"omitted": answer.omitted and answer.omitted.model_copy(update={"hint": f"{MORE} shows all of it"})}
+    )
 
 
 def _again(result: ExecuteResult) -> str | None:
@@ -80,7 +79,7 @@ def _read(names: list[str]) -> tuple[list[ShardGiven], list[str]]:
     wrong: list[str] = []
     for name in names:
         try:
-            contents = list(_contents(name))
+            contents = [(name, Path(name).read_bytes())] if name != STDIN else _lines_of_stdin()
         except OSError as error:
             wrong.append(f"{in_line(name)} cannot be read: {error.strerror}.")
             continue
@@ -90,25 +89,14 @@ def _read(names: list[str]) -> tuple[list[ShardGiven], list[str]]:
     return given, wrong
 
 
-def _contents(name: str) -> Iterator[tuple[str, bytes]]:
-    """The content of a file, or each line of stdin, and what it is called."""
-    if name != STDIN:
-        with Path(name).open("rb") as file:
-            yield str(Path(name)), file.read(MAX_FILE_BYTES + 1)
-        return
-    lines = iter(partial(sys.stdin.buffer.readline, MAX_FILE_BYTES + 1), b"")
-    for number, line in enumerate(lines, start=1):
-        if line.strip():
-            yield f"line {number} of stdin", line
-        if len(line) > MAX_FILE_BYTES:
-            return  # what follows is the rest of the same line
+def _lines_of_stdin() -> list[tuple[str, bytes]]:
+    lines = enumerate(sys.stdin.buffer, start=1)
+    return [(f"line {number} of stdin", line) for number, line in lines if line.strip()]
 
 
 def _parsed(label: str, content: bytes) -> ShardGiven:
     if not content.strip():
         return ShardGiven(label, refusal="is empty, so its run was killed before it could report")
-    if len(content) > MAX_FILE_BYTES:
-        return ShardGiven(label, refusal=f"is larger than {MAX_FILE_BYTES // 1024 // 1024} MiB, so it is not read")
     try:
         return ShardGiven(label, shard_reports.parse(content.decode("utf-8")))
     except UnicodeDecodeError:

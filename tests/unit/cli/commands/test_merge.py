@@ -75,11 +75,10 @@ def test_an_empty_stdin_is_a_usage_error(monkeypatch: pytest.MonkeyPatch, capsys
     assert capsys.readouterr() == ("", "pytest-mcp: There is no report on stdin.\n")
 
 
-@pytest.mark.parametrize("content", [b"", b"no", b"\xff", b"{}", b'"' + b"x" * 99_999 + b'"'], ids=range(5))
+@pytest.mark.parametrize("content", [b"", b"no", b"\xff", b"{}"], ids=str)
 def test_a_file_that_is_no_report_is_named_and_makes_it_incomplete(
-    both: list[Path], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], content: bytes
+    both: list[Path], capsys: pytest.CaptureFixture[str], content: bytes
 ) -> None:
-    monkeypatch.setattr(merge, "MAX_FILE_BYTES", 99_999)
     wrong = both[0].with_name("wrong.json")
     wrong.write_bytes(content)
 
