@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from pytest_mcp.cli.tool_flags import DEST_PREFIX, Arguments
 from pytest_mcp.config.model import ConfigError
@@ -48,23 +49,19 @@ def add_to(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("pytest's own flags")
     group.add_argument("-v", "--verbose", dest="louder", action="count", default=0, help="list every test")
     group.add_argument("-q", "--quiet", dest="quieter", action="count", default=0, help="print less")
-    group.add_argument("-n", "--numprocesses", metavar="N", type=_workers, help="the same as --workers")
-    group.add_argument("-l", "--showlocals", action="store_true", help="the same as --locals")
-    for names, option, text in (
-        (["-s"], "--capture=no", "do not capture what tests print"),
-        (["--lf", "--last-failed"], "--last-failed", "only tests that failed last time"),
-        (["--ff", "--failed-first"], "--failed-first", "tests that failed last time first"),
-    ):
-        group.add_argument(
-            *names, dest=_PASSED_ON, action="append_const", const=option, default=argparse.SUPPRESS, help=text
-        )
+    workers: dict[str, Any] = {"dest": f"{DEST_PREFIX}workers", "default": argparse.SUPPRESS, "type": _workers}
+    group.add_argument("-n", "--numprocesses", metavar="N", help="the same as --workers", **workers)
+    shows: dict[str, Any] = {"dest": f"{DEST_PREFIX}locals", "default": argparse.SUPPRESS, "action": "store_true"}
+    group.add_argument("-l", "--showlocals", help="the same as --locals", **shows)
+    passed_on: dict[str, Any] = {"dest": _PASSED_ON, "default": argparse.SUPPRESS, "action": "append_const"}
+    group.add_argument("-s", const="--capture=no", help="do not capture what tests print", **passed_on)
+    group.add_argument(
+        "--lf", "--last-failed", const="--last-failed", help="only tests that failed before", **passed_on
+    )
+    group.add_argument("--ff", "--failed-first", const="--ff", help="tests that failed last time first", **passed_on)
     group.add_argument("--durations", metavar="N", type=_count, help="show the N slowest tests, 0: all")
-    group.add_argument(
-        "--tb", choices=_STYLES, help="how failures are shown; pytest's own tracebacks, unless line or no"
-    )
-    group.add_argument(
-        "--junitxml", "--junit-xml", metavar="FILE", help="write a JUnit XML file, from the working directory"
-    )
+    group.add_argument("--tb", choices=_STYLES, help="how failures are shown, as in pytest")
+    group.add_argument("--junitxml", "--junit-xml", metavar="FILE", help="write a JUnit XML file")
     # The report has none.
     group.add_argument("--no-header", action="store_true", help=argparse.SUPPRESS)
 
@@ -79,10 +76,6 @@ def translated(options: argparse.Namespace) -> Arguments:
         given["show_capture"] = True  # a negative verbosity of the tool leaves it out, pytest's -q does not
     if has_own_tracebacks(options):
         given["detail"] = "full"
-    if options.showlocals:
-        given["locals"] = True
-    if options.numprocesses is not None:
-        given["workers"] = options.numprocesses
     if STDIN in getattr(options, f"{DEST_PREFIX}node_ids", ()):
         given["node_ids"] = _with_stdin(options)
     return given
