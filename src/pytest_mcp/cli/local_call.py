@@ -12,6 +12,7 @@ import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import anyio
@@ -20,7 +21,7 @@ from pytest_mcp import engine
 from pytest_mcp.api import requests
 from pytest_mcp.api.errors import CallError, InternalError
 from pytest_mcp.api.results import Shape
-from pytest_mcp.cli import exit_codes, render_run, tool_flags, typed_advice
+from pytest_mcp.cli import exit_codes, page_file, render_run, tool_flags, typed_advice
 from pytest_mcp.cli.progress_bar import ProgressBar
 from pytest_mcp.cli.tool_flags import Arguments
 from pytest_mcp.cli.typed_advice import Typist
@@ -84,6 +85,7 @@ class ToolCommand:
         self.child = child
         # The operator's flags that were typed.
         self.settings = typed_flags(options, os.environ)
+        self.page = page_file.wanted(options)
 
     def for_people(self, typed: Arguments, _screen: Screen) -> Arguments:
         """The arguments for output that people read, made from those that were typed."""
@@ -98,10 +100,6 @@ class ToolCommand:
     def print_problem(self, _known: Any, _request: Any, _screen: Screen, text: str) -> None:
         """Of a call without a result. The request is None if it was refused, `text` is that of the error."""
         show_on_stderr(text)
-
-    def write_files(self, _known: Any) -> int | None:
-        """After everything was printed. An exit code replaces that of the answer."""
-        return None
 
     def rerun_command(self, rerun: Arguments | None) -> str | None:
         return None if rerun is None else tool_flags.rerun_command(rerun, self.settings, self.config.root)
@@ -151,7 +149,10 @@ def _run(command: ToolCommand, runner: asyncio.Runner) -> int:
     else:
         command.print_answer(known, outcome.answer, screen)
     code = exit_codes.of_error(problem) if problem is not None else command.exit_code(known, outcome.answer)
-    return command.write_files(known) or code
+    if command.page is None:
+        return code
+    origin = page_file.origin(options.command, tool_flags.arguments(options), command.settings, config.root)
+    return command.page.write(partial(page_file.page_of, known, origin, config)) or code
 
 
 def _for_people(error: CallError, command: ToolCommand, screen: Screen) -> str:

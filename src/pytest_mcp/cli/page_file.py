@@ -56,8 +56,8 @@ class PageFile:
 
 def wanted(options: argparse.Namespace) -> PageFile | None:
     """Raises ConfigError if the page cannot be written, before any test runs."""
-    if options.html is None:
-        if options.open:
+    if getattr(options, "html", None) is None:
+        if getattr(options, "open", False):
             raise ConfigError("--open needs --html FILE.")
         return None
     path = Path(options.html).absolute()
@@ -97,9 +97,10 @@ def run_page(report: Report, origin: "PageOrigin", config: Config | None, create
     return frame.file(document.run_document(content, origin, created=created, most=frame.room(plain)), plain)
 
 
-def investigation_page(known: "Findings | Report", origin: "PageOrigin", created: str) -> str:
+def page_of(known: "Findings | Report", origin: "PageOrigin", config: Config, created: str) -> str:
+    """Of an investigation or a run; of a call that was refused there is a report too."""
     if isinstance(known, Report):
-        return run_page(known, origin, None, created)
+        return run_page(known, origin, config, created)
     from pytest_mcp.investigation import answer, page, terminal  # noqa: PLC0415
     from pytest_mcp.page import frame  # noqa: PLC0415
 

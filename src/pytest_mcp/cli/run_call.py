@@ -6,13 +6,12 @@ Every import here is loaded while the child starts. Targets with different envir
 import argparse
 import os
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 from pytest_mcp import engine
 from pytest_mcp.api.requests import ExecuteTests
 from pytest_mcp.api.results import ExecuteResult
-from pytest_mcp.cli import exit_codes, local_call, page_file, pytest_flags, render_run, tool_flags, typed_advice
+from pytest_mcp.cli import exit_codes, local_call, pytest_flags, render_run, tool_flags, typed_advice
 from pytest_mcp.cli.local_call import ToolCommand
 from pytest_mcp.cli.tool_flags import Arguments
 from pytest_mcp.config.model import Config
@@ -34,7 +33,8 @@ def main(options: argparse.Namespace, config: Config, child: Waiting | None) -> 
         config = config._replace(default_timeout=config.max_timeout)
     if options.shard is not None:
         config = config._replace(shard=options.shard._replace(commit=git_files.head_commit(config.root)))
-    return local_call.run(RunCommand(options, config, child))
+    tool = replace(BY_NAME["execute_tests"], handler=_execute)
+    return local_call.run(RunCommand(tool, options, config, child))
 
 
 def _outputs(options: argparse.Namespace) -> tuple[str, ...]:
@@ -62,10 +62,6 @@ async def _execute(request: ExecuteTests, project: Project) -> Report:
 class RunCommand(ToolCommand):
     runs_tests = True
 
-    def __init__(self, options: argparse.Namespace, config: Config, child: Waiting | None) -> None:
-        super().__init__(replace(BY_NAME["execute_tests"], handler=_execute), options, config, child)
-        self.page = page_file.wanted(options)
-
     def for_people(self, typed: Arguments, screen: Screen) -> Arguments:
         return {"max_tokens": self.config.most_tokens, "color": screen.out.has_colours, **typed}
 
@@ -86,12 +82,6 @@ class RunCommand(ToolCommand):
             show("\n".join(lines))
         show_on_stderr(text)
         show(verdict)
-
-    def write_files(self, known: Report) -> int | None:
-        if self.page is None:
-            return None
-        origin = page_file.origin("run", tool_flags.arguments(self.options), self.settings, self.config.root)
-        return self.page.write(partial(page_file.run_page, known, origin, self.config))
 
     def _lines(self, known: Report, answer: ExecuteResult, screen: Screen) -> list[str]:
         root = self.config.root

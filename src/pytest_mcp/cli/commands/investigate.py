@@ -4,12 +4,9 @@ The exit code is 0 if the test passes, 1 if it fails or that is not known.
 """
 
 import argparse
-from functools import partial
-from typing import Any
 
-from pytest_mcp.cli import exit_codes, local_call, page_file, tool_flags
+from pytest_mcp.cli import exit_codes, local_call, tool_flags
 from pytest_mcp.cli.local_call import ToolCommand
-from pytest_mcp.config.model import Config
 from pytest_mcp.config.options import LoadConfig
 from pytest_mcp.investigation import terminal
 from pytest_mcp.investigation.result import InvestigateResult
@@ -26,22 +23,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(options: argparse.Namespace, load_config: LoadConfig) -> int:
-    return local_call.run(InvestigateCommand(options, load_config()))
+    return local_call.run(InvestigateCommand(TOOL, options, load_config()))
 
 
 class InvestigateCommand(ToolCommand):
-    def __init__(self, options: argparse.Namespace, config: Config) -> None:
-        super().__init__(TOOL, options, config)
-        self.page = page_file.wanted(options)
-
     def print_answer(self, _known: object, answer: InvestigateResult, screen: Screen) -> None:
         show("\n".join(terminal.report_lines(answer, screen.out, again=self.rerun_command(answer.rerun))))
 
     def exit_code(self, _known: object, answer: InvestigateResult) -> int:
         return exit_codes.PASSED if answer.kind == "passes" else exit_codes.FAILED
-
-    def write_files(self, known: Any) -> int | None:
-        if self.page is None:
-            return None
-        origin = page_file.origin("investigate", tool_flags.arguments(self.options), self.settings, self.config.root)
-        return self.page.write(partial(page_file.investigation_page, known, origin))
