@@ -16,7 +16,7 @@ from typing import Any
 import anyio
 
 from pytest_mcp import engine
-from pytest_mcp.api.errors import CallError, ExecutionFailed, Fault, InvalidParams, RefusedByPytest
+from pytest_mcp.api.errors import CallError, ExecutionFailed, Fault, InvalidParams
 from pytest_mcp.api.requests import ExecuteTests, Request
 from pytest_mcp.api.targets import Target
 from pytest_mcp.cli import exit_codes, render_run
@@ -144,7 +144,7 @@ class MemberRuns:
         if error is None:
             return _Ended(self._name(part), report)
         lines = render_run.error_lines(error, PLAIN)
-        is_refused = isinstance(error, InvalidParams | RefusedByPytest)
+        is_refused = isinstance(error, InvalidParams)
         gap = f"{_NOT_RUN if is_refused else 'did not finish: '}{lines[0]}"
         # One line is in the notice.
         whole = "\n".join(lines) if len(lines) > 1 else ""

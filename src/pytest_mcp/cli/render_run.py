@@ -7,7 +7,7 @@ and one line with the verdict and the counts. In GitHub Actions, failures are an
 
 from collections.abc import Iterator
 
-from pytest_mcp.api.errors import MAX_FAULTS, CallError, Fault, InternalError, InvalidParams, RefusedByPytest
+from pytest_mcp.api.errors import MAX_FAULTS, CallError, Fault, InternalError, InvalidParams
 from pytest_mcp.api.results import (
     CollectionError,
     Coverage,
@@ -56,7 +56,7 @@ def report_lines(
 
 def error_lines(error: CallError, painter: Painter, message: str | None = None) -> Lines:
     """`message` replaces that of the error."""
-    if isinstance(error, InvalidParams | RefusedByPytest):
+    if isinstance(error, InvalidParams):
         return [painter.paint(safe_line(_fault(fault)), "bold", "red") for fault in error.faults[:MAX_FAULTS]]
     first, *others = safe(message or error.message).split("\n")
     trace = safe(error.data["traceback"]).rstrip("\n").split("\n") if isinstance(error, InternalError) else []
