@@ -7,6 +7,7 @@ from pytest_mcp.investigation.result import Kind
 from tests.support.workbench import NEWEST
 
 Files = Mapping[str, str]
+VICTIM = "test_victim.py::test_it"
 
 
 @dataclass(frozen=True)
@@ -14,7 +15,6 @@ class Truth:
     """A project, the test that is investigated, and what is true of it."""
 
     files: Files
-    node_id: str
     kind: Kind
     # Kinds that are right as well, where chance decides what can be seen.
     also: tuple[Kind, ...] = ()
@@ -23,6 +23,7 @@ class Truth:
     evidence: str = ""
     # What is committed first, before `files` are written; None: there is no repository.
     committed: Files | None = None
+    node_id: str = VICTIM
     arguments: Mapping[str, int] = field(default_factory=dict)
     environment: str = NEWEST
 
@@ -43,19 +44,20 @@ SHOP = {
     """,
     "pytest.ini": "[pytest]\n",
 }
-VICTIM = "test_victim.py::test_it"
+
+
+def _in_order(polluters: tuple[str, ...], files: Files, evidence: str = "") -> Truth:
+    return Truth({**SHOP, **files}, "order_dependent", polluters=polluters, evidence=evidence)
 
 
 def _polluted(polluter: str, victim: str, **further: str) -> Truth:
     """A test of another file, between tests that do nothing, makes the last test of the suite fail."""
     files = {
-        **SHOP,
         **filled("test_a.py"),
         "test_b.py": f"import os, shop\ndef test_before(): pass\n{polluter}\ndef test_after(): pass\n",
         "test_victim.py": f"import os, shop\ndef test_first(): pass\n{victim}\n",
-        **further,
     }
-    return Truth(files, VICTIM, "order_dependent", polluters=("test_b.py::test_pollutes",))
+    return _in_order(("test_b.py::test_pollutes",), files | further)
 
 
 ORDER = {
@@ -90,63 +92,49 @@ ORDER = {
             """
         },
     ),
-    "an import": Truth(
-        {
-            **SHOP,
-            **filled("test_a.py"),
+    "an import": _in_order(
+        ("test_b.py",),
+        filled("test_a.py")
+        | {
             "test_b.py": "import shop\nshop.PRICES['tea'] = 9\ndef test_harmless(): pass\n",
             "test_victim.py": "import shop\ndef test_it(): assert shop.price('tea') == 1\n",
-            **filled("test_z.py"),
-        },
-        VICTIM,
-        "order_dependent",
-        polluters=("test_b.py",),
+        }
+        | filled("test_z.py"),
     ),
-    "two that pollute together": Truth(
+    "two that pollute together": _in_order(
+        ("test_a.py::test_tea", "test_b.py::test_milk"),
         {
-            **SHOP,
             "test_a.py": "import shop\ndef test_tea(): shop.PRICES['tea'] = 9\ndef test_other(): pass\n",
             "test_b.py": "import shop\ndef test_milk(): shop.PRICES['milk'] = 9\ndef test_other(): pass\n",
             "test_victim.py": "import shop\ndef test_it(): assert shop.price('tea') + shop.price('milk') < 18\n",
         },
-        VICTIM,
-        "order_dependent",
-        polluters=("test_a.py::test_tea", "test_b.py::test_milk"),
     ),
-    "a test that needs another": Truth(
+    "a test that needs another": _in_order(
+        ("test_victim.py::test_creates",),
         {
-            **SHOP,
             "test_victim.py": """
                 import shop
                 def test_other(): pass
                 def test_creates(): shop.PRICES["tea"] = 9
                 def test_between(): pass
                 def test_it(): assert shop.price("tea") == 9
-            """,
+            """
         },
-        VICTIM,
-        "order_dependent",
-        polluters=("test_victim.py::test_creates",),
     ),
-    "a test that needs one of another file": Truth(
-        {
-            **SHOP,
-            **filled("test_a.py"),
+    "a test that needs one of another file": _in_order(
+        ("test_b.py::test_creates",),
+        filled("test_a.py")
+        | {
             "test_b.py": "import shop\ndef test_creates(): shop.PRICES['tea'] = 9\ndef test_other(): pass\n",
             "test_victim.py": "import shop\ndef test_it(): assert shop.price('tea') == 9\n",
         },
-        VICTIM,
-        "order_dependent",
-        polluters=("test_b.py::test_creates",),
     ),
-    "something that outlives the process": Truth(
+    "something that outlives the process": _in_order(
+        (),
         {
-            **SHOP,
             "test_a.py": "import pathlib\ndef test_writes(): pathlib.Path('left').touch()\n",
             "test_victim.py": "import pathlib\ndef test_it(): assert not pathlib.Path('left').exists()\n",
         },
-        VICTIM,
-        "order_dependent",
         evidence="left something behind",
     ),
 }
@@ -154,7 +142,7 @@ ORDER = {
 
 def _flaky(body: str, *, runs: int = 15, evidence: str = "") -> Truth:
     source = f"import os, sys, threading, time\ndef test_it():\n    {body}\n"
-    return Truth({**SHOP, "test_victim.py": source}, VICTIM, "flaky", evidence=evidence, arguments={"runs": runs})
+    return Truth({**SHOP, "test_victim.py": source}, "flaky", evidence=evidence, arguments={"runs": runs})
 
 
 FLAKY = {
@@ -175,7 +163,6 @@ FLAKY = {
 SHUFFLED = {
     "by random numbers": Truth(
         {**SHOP, "test_victim.py": "import random\ndef test_it(): assert random.random() < 0.5\n"},
-        VICTIM,
         "flaky",
         evidence="--randomly-seed=",
         arguments={"runs": 15},
@@ -191,7 +178,6 @@ SHUFFLED = {
                 def test_pollutes(): shop.PRICES["tea"] = 9
             """,
         },
-        VICTIM,
         "order_dependent",
         polluters=("test_victim.py::test_pollutes",),
         environment="plugins",
@@ -199,7 +185,6 @@ SHUFFLED = {
 }
 RARE = Truth(
     {**SHOP, "test_victim.py": "import os\ndef test_it(): assert os.urandom(1)[0] % 20\n"},
-    VICTIM,
     "passes",
     also=("flaky",),
     evidence="%",
@@ -207,62 +192,55 @@ RARE = Truth(
 
 GOOD = {**SHOP, "test_victim.py": "import shop\ndef test_it(): assert shop.price('tea') == 1\n"}
 BROKEN_SHOP = {"shop.py": "def price(name): return 2\n"}
+
+
+def _since(committed: Files, files: Files, evidence: str, kind: Kind = "deterministic", node_id: str = VICTIM) -> Truth:
+    return Truth(files, kind, committed=committed, evidence=evidence, node_id=node_id)
+
+
 BASE = {
-    "at the base too": Truth(
-        {"shop.py": "def price(name): return 1 + 1\n"},
-        VICTIM,
-        "pre_existing",
-        committed={**GOOD, **BROKEN_SHOP},
-        evidence="fails the same",
+    "at the base too": _since(
+        {**GOOD, **BROKEN_SHOP}, {"shop.py": "def price(name): return 1 + 1\n"}, "fails the same", kind="pre_existing"
     ),
-    "with another value at the base": Truth(
+    "with another value at the base": _since(
+        {**GOOD, **BROKEN_SHOP},
         {"shop.py": "def price(name): return 3\n"},
-        VICTIM,
-        "deterministic",
-        committed={**GOOD, **BROKEN_SHOP},
-        evidence="by the same statement with other values: AssertionError: assert 2 == 1",
+        "by the same statement with other values: AssertionError: assert 2 == 1",
     ),
-    "only now": Truth(BROKEN_SHOP, VICTIM, "deterministic", committed=GOOD, evidence="passes (1 run)"),
-    "renamed since": Truth(
+    "only now": _since(GOOD, BROKEN_SHOP, "passes (1 run)"),
+    "renamed since": _since(
+        GOOD,
         {**BROKEN_SHOP, "test_victim.py": "import shop\ndef test_new(): assert shop.price('tea') == 1\n"},
-        "test_victim.py::test_new",
-        "deterministic",
-        committed=GOOD,
-        evidence="not there",
+        "not there",
+        node_id="test_victim.py::test_new",
     ),
-    "moved since": Truth(
+    "moved since": _since(
+        GOOD,
         {**BROKEN_SHOP, "test_new.py": GOOD["test_victim.py"]},
-        "test_new.py::test_it",
-        "deterministic",
-        committed=GOOD,
-        evidence="its file is not there",
+        "its file is not there",
+        node_id="test_new.py::test_it",
     ),
-    "not collectable at the base": Truth(
+    "not collectable at the base": _since(
+        {**GOOD, "test_victim.py": "import nowhere\n"},
         {**BROKEN_SHOP, "test_victim.py": GOOD["test_victim.py"]},
-        VICTIM,
-        "deterministic",
-        committed={**GOOD, "test_victim.py": "import nowhere\n"},
-        evidence="cannot be collected",
+        "cannot be collected",
     ),
-    "for another reason at the base": Truth(
-        BROKEN_SHOP,
-        VICTIM,
-        "deterministic",
-        committed={**GOOD, "shop.py": "def price(name): raise KeyError(name)\n"},
-        evidence="another cause",
+    "for another reason at the base": _since(
+        {**GOOD, "shop.py": "def price(name): raise KeyError(name)\n"}, BROKEN_SHOP, "another cause"
     ),
-    "in a src layout with a package of the checkout installed": Truth(
+    "in a src layout with a package of the checkout installed": _since(
+        {
+            "src/shop.py": "def price(name): return 1\n",
+            "test_victim.py": GOOD["test_victim.py"],
+            "pytest.ini": "[pytest]\n",
+        },
         {"src/shop.py": "def price(name): return 2\n"},
-        VICTIM,
-        "deterministic",
-        committed={"src/shop.py": "def price(name): return 1\n", "test_victim.py": GOOD["test_victim.py"]}
-        | {"pytest.ini": "[pytest]\n"},
-        evidence="passes (1 run)",
+        "passes (1 run)",
     ),
 }
-PASSING = Truth({**GOOD, **filled("test_a.py")}, VICTIM, "passes", evidence="alone: PPPPP")
-ALWAYS = Truth({**GOOD, **BROKEN_SHOP}, VICTIM, "deterministic", evidence="alone: FFFFF")
-UNCOLLECTED = Truth({**SHOP, "test_victim.py": "import nowhere\ndef test_it(): pass\n"}, VICTIM, "deterministic")
+PASSING = Truth({**GOOD, **filled("test_a.py")}, "passes", evidence="alone: PPPPP")
+ALWAYS = Truth({**GOOD, **BROKEN_SHOP}, "deterministic", evidence="alone: FFFFF")
+UNCOLLECTED = Truth({**SHOP, "test_victim.py": "import nowhere\ndef test_it(): pass\n"}, "deterministic")
 
 CORPUS: dict[str, Truth] = {
     **{f"order: {name}": truth for name, truth in ORDER.items()},

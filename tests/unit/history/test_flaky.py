@@ -48,19 +48,12 @@ def test_unknown_code_and_another_machine_or_version_are_not_the_same_code(
     assert found(past) == {}
 
 
-def test_containers_that_run_once_are_one_machine(past: Past) -> None:
-    for number, letter in enumerate("PPFPP"):
-        past.run({"t.py::test_x": letter}, host=f"runner-{number}")
-
-    assert found(past)["t.py::test_x"].failed == 1
-
-
-def test_tests_that_fail_in_the_same_runs_are_one_entry(past: Past) -> None:
+def test_tests_that_fail_in_the_same_runs_are_one_entry_and_containers_that_run_once_one_machine(past: Past) -> None:
     """As when a database was not there: fifty flaky tests are one thing to look at."""
     names = [f"t.py::test_{number}" for number in range(50)]
     for letter in "PPEP":
-        past.run(dict.fromkeys(names, letter) | {"t.py::test_other": "P"})
-    past.run(dict.fromkeys(names, "P") | {"t.py::test_other": "F"})
+        past.run(dict.fromkeys(names, letter) | {"t.py::test_other": "P"}, host=f"runner-{past.number}")
+    past.run(dict.fromkeys(names, "P") | {"t.py::test_other": "F"}, host="runner")
 
     answer = flaky.flaky_tests(past.runs())
 

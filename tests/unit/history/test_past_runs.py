@@ -105,11 +105,3 @@ def test_a_wrong_argument_is_refused_by_its_name(tmp_path: Path, arguments: dict
         test_history().accept(arguments, BOUNDS._replace(root=tmp_path))
 
     assert refused.value.data["field"] == field
-
-
-def test_null_means_unset(tmp_path: Path) -> None:
-    asked = dict.fromkeys(("node_id", "path", "days", "max_tokens"))
-
-    accepted = test_history().accept({"about": "flaky", **asked}, BOUNDS._replace(root=tmp_path))
-
-    assert accepted == TestHistory.model_validate({"about": "flaky"}, context=BOUNDS)

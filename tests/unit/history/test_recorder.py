@@ -8,7 +8,7 @@ import pytest
 from pytest_mcp.api.requests import ExecuteTests
 from pytest_mcp.config.model import Config, History, Options, configure
 from pytest_mcp.history import recorder, sqlite
-from pytest_mcp.history.recorder import RunRecorder, recorder_of
+from pytest_mcp.history.recorder import RunRecorder
 from pytest_mcp.history.store import open_store
 from pytest_mcp.report import report
 from tests.support.history.histories import counts
@@ -98,10 +98,3 @@ async def test_a_write_that_hangs_does_not_keep_the_server_alive(
         recording.keep(REQUEST, REPORT)
 
     assert await recording_to.finish(is_awaited=False) == "it was not written within 0.01 seconds"
-
-
-def test_a_process_has_one_recorder_for_a_history(tmp_path: Path) -> None:
-    one, same, other = (History(str(tmp_path / name)) for name in ("a", "a", "b"))
-
-    assert recorder_of(one) is recorder_of(same)
-    assert recorder_of(one) is not recorder_of(other)

@@ -29,26 +29,21 @@ def test_a_test_that_fails_for_a_while_is_told_with_the_commit_since_when(past: 
 
 
 @pytest.mark.parametrize(
-    ("pattern", "words"),
-    [("F", "failed in its only recorded run, at ccccccc"), ("FFF", "failed in all 3 recorded runs since ccccccc")],
+    ("pattern", "now", "words"),
+    [
+        ("", "F", ["failed in its only recorded run, at ccccccc"]),
+        ("", "FFF", ["failed in all 3 recorded runs since ccccccc"]),
+        # A new failure, and a flaky test that fails too often for that.
+        ("", "PPP", []),
+        ("PPPPPPPPPF" * 3 + "P", "F", ["flaky: failed 4 of 32 times, with both outcomes on unchanged code"]),
+        ("PPPPPPPPPF" * 3 + "P", "FFFF", ["fails since ccccccc, 4 runs ago"]),
+    ],
 )
-def test_a_test_that_never_passed_is_told_so(past: Past, pattern: str, words: str) -> None:
-    past.letters(TEST, pattern)
+def test_a_remark_follows_from_the_recorded_outcomes(past: Past, pattern: str, now: str, words: list[str]) -> None:
+    past.letters(TEST, pattern, state="old")
+    past.letters(TEST, now, state="new")
 
-    assert remark(past) == {TEST: words}
-
-
-def test_a_new_failure_and_an_unknown_test_have_no_remark(past: Past) -> None:
-    past.letters(TEST, "PPP")
-
-    assert remark(past, TEST, "t.py::unknown") == {}
-
-
-def test_a_flaky_test_that_now_fails_always_is_not_called_flaky(past: Past) -> None:
-    past.letters(TEST, "PPPPPPPPPF" * 3 + "P", state="old")
-    past.letters(TEST, "FFFF", state="new")
-
-    assert remark(past) == {TEST: "fails since ccccccc, 4 runs ago"}
+    assert [*remark(past, TEST, "t.py::unknown").values()] == words
 
 
 def test_each_group_has_one_line_about_its_first_test_and_there_are_few(past: Past) -> None:
@@ -79,15 +74,10 @@ async def test_values_that_nobody_recorded_have_no_remarks(past: Past, root: Pat
 
 def test_the_last_results_of_each_recorded_test_are_told_the_oldest_first(past: Past, root: Path) -> None:
     past.run({TEST: "P", "t.py::test_y": "S"})
-    past.letters(TEST, "FE")
-
-    found = remarks.last_results(History(past.address), root, [TEST, "t.py::test_y", "t.py::unknown"])
-
-    assert found == {TEST: [("P", 0.01), ("F", 0.01), ("E", 0.01)], "t.py::test_y": [("S", 0.01)]}
-
-
-def test_of_many_results_the_newest_are_told(past: Past, root: Path) -> None:
     with past.store.transaction():
-        past.letters(TEST, "F" + "P" * MAX_RESULTS)
+        past.letters(TEST, "E" + "P" * (MAX_RESULTS - 2) + "F")
 
-    assert remarks.last_results(History(past.address), root, [TEST]) == {TEST: [("P", 0.01)] * MAX_RESULTS}
+    results = remarks.last_results(History(past.address), root, [TEST, "t.py::test_y", "t.py::unknown"])
+
+    passes = [("P", 0.01)] * (MAX_RESULTS - 2)
+    assert results == {TEST: [("E", 0.01), *passes, ("F", 0.01)], "t.py::test_y": [("S", 0.01)]}
