@@ -102,11 +102,12 @@ def test_a_test_of_50_ms_that_takes_twice_as_long_is_found_within_few_runs(
 
 
 def test_a_test_that_became_faster_is_found_too() -> None:
-    changes = World(random.Random(3), calm, effect=lambda test, run: 0.4 if test == 0 and run >= 42 else 1.0).changes()
+    world = World(random.Random(3), calm, effect=lambda test, run: 0.4 if test == 0 and run >= 42 else 1.0)
 
-    assert changes.keys() == {0}
-    assert changes[0].commit == RUNS[42].code
-    assert 0.3 < changes[0].now / changes[0].before < 0.5
+    ((test, change),) = world.changes().items()
+
+    assert (test, change.commit) == (0, RUNS[42].code)
+    assert 0.3 < change.now / change.before < 0.5
 
 
 def test_a_machine_that_stays_slow_and_a_new_test_are_no_change_of_a_test() -> None:
@@ -123,15 +124,12 @@ def test_runs_of_a_few_tests_neither_hide_nor_invent_a_change() -> None:
     assert world.changes().keys() == {0}
 
 
-def test_a_difference_of_a_millisecond_does_not_matter() -> None:
+def test_a_difference_of_a_millisecond_does_not_matter_and_one_test_alone_tells_nothing() -> None:
     seconds = {
         test: [(run, 0.002 if test == 0 and run.id > 30 else 0.001) for run in RUNS[:50]] for test in range(TESTS)
     }
 
     assert changed(seconds) == {}
-
-
-def test_one_test_alone_cannot_tell_itself_from_its_machine() -> None:
     assert durations.slowdowns([[(run, 1.0 + run.id) for run in RUNS[:30]]]) == {}
 
 
@@ -144,27 +142,22 @@ def answered(past: Past, place: str = "") -> Durations:
 def test_the_slower_test_is_told_with_the_run_since_which_it_is(past: Past) -> None:
     past.suite(40, slower_from=34)
 
-    found = answered(past)
+    every = answered(past)
 
-    (change,) = found.changed
+    (change,) = every.changed
     assert (change.name, change.commit, change.runs) == ("t.py::test_0", f"{34:040x}"[:7], 6)
     assert 1.8 < change.now / change.before < 2.2
-    assert found.suites == []
-    assert [each.node_id for each in found.slowest[:2]] == ["t.py::test_11", "t.py::test_10"]
+    assert every.suites == []
+    assert [each.node_id for each in every.slowest[:2]] == ["t.py::test_11", "t.py::test_10"]
+    # The other tests tell how fast the machine is.
+    assert [len(answered(past, f"t.py::test_{test}").changed) for test in (0, 3)] == [1, 0]
+    assert answered(past, "elsewhere").slowest == []
 
 
 def test_a_suite_that_became_slower_is_told_too(past: Past) -> None:
     past.suite(40, slower_from=34, factor=60.0)
 
     assert [each.name for each in answered(past).suites] == ["all tests"]
-
-
-def test_a_path_is_compared_although_the_other_tests_tell_how_fast_the_machine_is(past: Past) -> None:
-    past.suite(40, slower_from=34)
-
-    assert len(answered(past, "t.py::test_0").changed) == 1
-    assert answered(past, "t.py::test_3").changed == []
-    assert answered(past, "elsewhere").slowest == []
 
 
 def test_all_tests_alike_are_a_notice_and_no_change_of_a_test(past: Past) -> None:

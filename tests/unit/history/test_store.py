@@ -6,27 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from pytest_mcp.config.history import is_postgres
-from pytest_mcp.config.model import History
-from pytest_mcp.history import retention
 from pytest_mcp.history import store as stores
 from pytest_mcp.history.sqlite import SqliteStore
 from pytest_mcp.history.store import RUN_COLUMNS, HistoryUnavailable, Store, TestRow, open_store
-from tests.support.history.histories import DAY, NOW, counts, passing, run_row, write_together
+from tests.support.history.histories import counts, passing, run_row, write_together
 
 # A later version of the tables.
 LATER = ("ALTER TABLE runs ADD COLUMN note TEXT",)
-# What version 2 once added: which functions each test executed.
-MAP_TABLES = (
-    """CREATE TABLE functions (
-        id {identity}, project TEXT NOT NULL, file TEXT NOT NULL, name TEXT NOT NULL, code TEXT NOT NULL,
-        UNIQUE (project, file, name, code))""",
-    """CREATE TABLE executed (
-        test_id BIGINT PRIMARY KEY, run_id BIGINT NOT NULL, opaque INTEGER NOT NULL, function_ids {bytes} NOT NULL)""",
-    "CREATE INDEX executed_run ON executed (run_id)",
-    "INSERT INTO functions (project, file, name, code) VALUES ('shop', 'shop.py', 'total', 'abc')",
-    "INSERT INTO executed VALUES (1, 1, 0, '')",
-)
 
 
 def test_a_run_is_stored_with_every_column(store: Store) -> None:
@@ -115,25 +101,6 @@ def test_an_older_database_is_migrated_and_keeps_its_rows(address: str, monkeypa
     assert migrated.execute("SELECT key, note FROM runs") == [(run.key, None)]
     migrated.close()
     open_store(address).close()
-
-
-def test_a_history_with_the_tables_of_maps_is_read_written_and_thinned(address: str) -> None:
-    dialect = {**stores.POSTGRES, "bytes": "BYTEA"} if is_postgres(address) else {**stores.SQLITE, "bytes": "BLOB"}
-    old = open_store(address)
-    old.record(run_row(started=NOW - 2 * DAY), passing(1))
-    for statement in MAP_TABLES:
-        old.execute(statement.format_map(dialect))
-    old.close()
-
-    store = open_store(address)
-    store.record(run_row(), passing(2))
-    before = counts(store)
-    retention.thin(store, History(address, keep_days=1), now=NOW)
-
-    assert (before, counts(store)) == ((2, 2, 3), (1, 2, 2))
-    assert store.execute("SELECT runs FROM trends") == [(1,)]
-    assert store.execute("SELECT test_id, run_id FROM executed JOIN functions ON functions.id = test_id") == [(1, 1)]
-    store.close()
 
 
 def test_a_newer_database_is_not_touched(address: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,6 +21,7 @@ pytestmark = pytest.mark.anyio
 TEST = "test_z.py::test_it"
 SUITE = Suite((*(f"test_{file}.py::test_{number}" for file in "abcd" for number in range(8)), TEST))
 LEAK = "test_b.py::test_5"
+TOGETHER = ["test_a.py::test_1", LEAK]
 # All 32, only their files, five halves, then twice again and once alone.
 TRIES = 10
 
@@ -86,18 +87,22 @@ async def test_one_test_of_many_is_found_and_confirmed(tmp_path: Path) -> None:
     )
 
 
-async def test_tests_that_it_needs_are_found_the_same_way(tmp_path: Path) -> None:
-    found, _ = await searched(tmp_path, lambda before, _files, _number: LEAK not in before, "fails_without")
+@pytest.mark.parametrize(
+    ("rule", "effect", "expected"),
+    [
+        (lambda before, _files, _number: LEAK not in before, "fails_without", [LEAK]),
+        # Importing it is enough.
+        (lambda _before, files, _number: "test_c.py" in files, "fails_after", ["test_c.py"]),
+        (lambda before, _files, _number: {*TOGETHER} <= before, "fails_after", TOGETHER),
+    ],
+)
+async def test_tests_that_it_needs_files_and_tests_that_only_work_together_are_found_the_same_way(
+    tmp_path: Path, rule: Rule, effect: Effect, expected: list[str]
+) -> None:
+    found, _ = await searched(tmp_path, rule, effect)
 
-    assert polluters(found) == [LEAK]
     assert found.polluter is not None
-    assert found.polluter.effect == "fails_without"
-
-
-async def test_files_are_named_if_importing_them_is_enough(tmp_path: Path) -> None:
-    found, _ = await searched(tmp_path, lambda _before, files, _number: "test_c.py" in files)
-
-    assert polluters(found) == ["test_c.py"]
+    assert (found.polluter.node_ids, found.polluter.effect) == (expected, effect)
 
 
 async def test_a_failure_that_does_not_come_back_is_chance(tmp_path: Path) -> None:
@@ -181,47 +186,31 @@ async def test_a_set_that_may_not_be_the_smallest_is_not_said_to_be_sure(tmp_pat
     assert not found.is_complete
 
 
-async def test_tests_of_two_files_that_only_work_together_are_found(tmp_path: Path) -> None:
-    needed = {"test_a.py::test_1", LEAK}
-
-    found, _ = await searched(tmp_path, lambda before, _files, _number: needed <= before)
-
-    assert set(polluters(found)) == needed
-
-
 IDS = ("a.py::one", "b.py::one", "b.py::two", "b.py::three", "c.py::one")
 FILES = ("a.py", "b.py", "c.py")
 
 
-# For a test of a suite, perhaps shuffled: what is tried before it, none twice.
-ARRANGEMENTS = {
-    "its file, then everything": (
-        Suite(IDS),
-        "b.py::three",
-        [
-            Arrangement("after all 2 earlier tests in its file", ("b.py::one", "b.py::two")),
-            Arrangement("after all 3 earlier tests in the suite", IDS[:3], FILES),
-        ],
-    ),
-    "its file is everything": (
-        Suite(IDS[1:4]),
-        "b.py::two",
-        [Arrangement("after the earlier test in its file", ("b.py::one",))],
-    ),
-    "the first test may depend on what other files import": (
-        Suite(IDS),
-        "a.py::one",
-        [Arrangement("after importing all test files in the suite", (), FILES)],
-    ),
-    "a plugin shuffles the tests": (
-        Suite(IDS, is_shuffled=True),
-        "a.py::one",
-        [Arrangement("after all 4 other tests in the suite", IDS[1:], FILES)],
-    ),
-    "not collected": (Suite(IDS), "d.py::one", []),
-}
+def arranged(place: str, *before: str, files: tuple[str, ...] | None = FILES) -> Arrangement:
+    return Arrangement(place, before, files)
 
 
-@pytest.mark.parametrize(("suite", "node_id", "expected"), ARRANGEMENTS.values(), ids=ARRANGEMENTS)
+@pytest.mark.parametrize(
+    ("suite", "node_id", "expected"),
+    [
+        (
+            Suite(IDS),
+            "b.py::three",
+            [
+                arranged("after all 2 earlier tests in its file", "b.py::one", "b.py::two", files=None),
+                arranged("after all 3 earlier tests in the suite", *IDS[:3]),
+            ],
+        ),
+        (Suite(IDS[1:4]), "b.py::two", [arranged("after the earlier test in its file", "b.py::one", files=None)]),
+        # It may depend on what other files import.
+        (Suite(IDS), "a.py::one", [arranged("after importing all test files in the suite")]),
+        (Suite(IDS, is_shuffled=True), "a.py::one", [arranged("after all 4 other tests in the suite", *IDS[1:])]),
+        (Suite(IDS), "d.py::not_collected", []),
+    ],
+)
 async def test_the_nearest_tests_are_tried_first(suite: Suite, node_id: str, expected: list[Arrangement]) -> None:
     assert suite.arrangements(node_id) == expected

@@ -200,40 +200,40 @@ async def test_a_shallow_clone_is_told_where_an_earlier_commit_is_looked_for(
     assert "shallow" in found.evidence[-1]
 
 
-async def test_what_the_base_imported_from_the_checkout_is_no_answer(bench: Workbench) -> None:
-    """An import hook of an editable install comes before every path; here a conftest does the same."""
-    hook = f"import sys\nsys.path.insert(0, {str(bench.root / 'lib')!r})\n"
-    tests = {"test_victim.py": GOOD["test_victim.py"], "conftest.py": hook, "pytest.ini": "[pytest]\n"}
-    bench.write({**tests, "lib/shop.py": "def price(name): return 1\n"})
-    commit(bench)
-    bench.write({"lib/shop.py": "def price(name): return 2\n"})
+PRICES = [{"lib/shop.py": f"def price(name): return {price}\n"} for price in (1, 2)]
+# What is committed and what is changed then; the environment; and the last line of evidence.
+AWAY: dict[str, tuple[dict[str, str], dict[str, str], dict[str, str], str]] = {
+    # An import hook of an editable install comes before every path; here a conftest does the same.
+    "an import from the checkout is no answer": (
+        {**PRICES[0], "conftest.py": "import sys\nsys.path.insert(0, '{lib}')\n", "pytest.ini": "[pytest]\n"},
+        PRICES[1],
+        {},
+        "says nothing, because it imported shop from",
+    ),
+    # As a .pth of an editable install has it.
+    "a package of the environment is the copy's": (PRICES[0], PRICES[1], {"PYTHONPATH": "{lib}"}, "passes (3 runs)"),
+    "a test that removes the copy runs there once": (
+        {"test_victim.py": "import os, shutil\ndef test_it(): shutil.rmtree(os.getcwd())\n"},
+        {"test_victim.py": "def test_it(): assert 0\n"},
+        {},
+        "passes (1 run)",
+    ),
+}
 
-    found = await at_the_base(bench)
+
+@pytest.mark.parametrize("what", AWAY)
+async def test_at_the_base_only_the_copy_counts_and_the_checkout_stays(bench: Workbench, what: str) -> None:
+    committed, then, environment, evidence = AWAY[what]
+    lib = str(bench.root / "lib")
+    bench.write({"test_victim.py": GOOD["test_victim.py"]})
+    bench.write({name: text.replace("{lib}", lib) for name, text in committed.items()})
+    commit(bench)
+    bench.write(then)
+
+    found = await at_the_base(bench, runs=3, **{name: text.format(lib=lib) for name, text in environment.items()})
 
     assert found.kind == "deterministic"
-    assert "says nothing, because it imported shop from" in found.evidence[-1]
-
-
-async def test_a_package_that_the_environment_has_from_the_checkout_is_the_copys_at_the_base(bench: Workbench) -> None:
-    """As a .pth of an editable install has it."""
-    bench.write({"lib/shop.py": "def price(name): return 1\n", "test_victim.py": GOOD["test_victim.py"]})
-    commit(bench)
-    bench.write({"lib/shop.py": "def price(name): return 2\n"})
-
-    found = await at_the_base(bench, PYTHONPATH=str(bench.root / "lib"))
-
-    assert (found.kind, found.evidence[-1].partition(": ")[2]) == ("deterministic", "passes (1 run)")
-
-
-async def test_a_test_that_removes_the_copy_at_the_base_runs_there_once(bench: Workbench) -> None:
-    bench.write({"test_victim.py": "import os, shutil\ndef test_it(): shutil.rmtree(os.getcwd())\n"})
-    commit(bench)
-    bench.write({"test_victim.py": "def test_it(): assert 0\n"})
-
-    found = await at_the_base(bench, runs=3)
-
-    assert found.evidence[-1].partition(": ")[2] == "passes (1 run)"
-    assert bench.root.exists()
+    assert found.evidence[-1].partition(": ")[2].startswith(evidence)
 
 
 async def test_a_file_that_is_a_link_out_of_the_project_at_the_base_is_not_there(bench: Workbench) -> None:
