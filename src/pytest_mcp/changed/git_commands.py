@@ -12,7 +12,7 @@ import shlex
 import stat
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -81,9 +81,9 @@ _MAX_TEXT = ("-c", "core.bigFileThreshold=2m")
 # one would write to the submodule's index; and the marks of a split one, which could name submodules, and of a sparse
 # one, for which git creates objects.
 _UNWRITTEN = ((0o160000).to_bytes(4, "big"), b"link", b"sdir")
-# What git exits with if a name does not exist, and how many lines it has printed by then: the index and HEAD.
+# What git exits with if a name does not exist.
 _FATAL = 128
-_LEAST_LINES = 2
+UNREADABLE = "git gave an answer that could not be read"
 # What git says when another user owns the repository.
 _FOREIGN = "dubious ownership"
 
@@ -101,12 +101,20 @@ class GitFailed(CannotTell):
 
 
 @dataclass(frozen=True)
-class GitProgram:
-    """For one checkout. No program below `top` is ever started."""
+class Repository:
+    """One checkout, as it was when a call opened it. No program below `top` is ever started."""
 
+    config: Config
     top: Path
     program: Path
-    environment: Mapping[str, str]
+    # The file in which git keeps what is staged.
+    index: Path
+    # None before the first commit.
+    head: str | None = None
+    # The commits of those that exist.
+    branches: Mapping[str, str] = field(default_factory=dict)
+    # Whether HEAD has a file in the project's folder.
+    has_root: bool = False
 
     async def ask(self, *arguments: str, given: bytes = b"", variables: Mapping[str, str] = _VARIABLES) -> bytes:
         """What it prints. Raises CannotTell."""
@@ -119,12 +127,10 @@ class GitProgram:
         self, *arguments: str, given: bytes = b"", variables: Mapping[str, str] = _VARIABLES
     ) -> tuple[Exit, bytes]:
         """The same with any exit code."""
-        question = _question(self.top, self.environment)
-        settings = {**question.settings, **variables}
-        launch = query.launch(replace(question, arguments=(*_OPTIONS, *arguments), settings=settings), self.program)
-        limited = replace(launch, max_memory=MAX_MEMORY)
+        question = _question(self.config, self.top, (*_OPTIONS, *arguments), variables)
+        launch = replace(query.launch(question, self.program), max_memory=MAX_MEMORY)
         try:
-            ended, output = await process.ask_for_bytes(limited, given, time_limit=GIT_SECONDS, most=MAX_OUTPUT)
+            ended, output = await process.ask_for_bytes(launch, given, time_limit=GIT_SECONDS, most=MAX_OUTPUT)
         except SpawnError as error:
             raise CannotTell(f"git could not be started: {error}") from error
         if ended.timed_out:
@@ -134,21 +140,6 @@ class GitProgram:
         if ended.code is None:
             raise CannotTell(f"git was ended by {ended.signal}")
         return ended, output
-
-
-@dataclass(frozen=True)
-class Repository(GitProgram):
-    """One checkout, as it was when a call opened it."""
-
-    config: Config
-    # The file in which git keeps what is staged.
-    index: Path
-    # None before the first commit.
-    head: str | None
-    # The commits of those that exist.
-    branches: Mapping[str, str]
-    # Whether HEAD has a file in the project's folder.
-    has_root: bool
 
     @property
     def root(self) -> Path:
@@ -161,7 +152,7 @@ class Repository(GitProgram):
         output = await self.ask("cat-file", "--batch-check=%(objectname) %(objecttype)", given=asked)
         objects = [line.split(" ") for line in output.decode("utf-8", "replace").split("\n")[:-1]]
         if len(objects) != len(names):
-            raise CannotTell("git gave an answer that could not be read")
+            raise CannotTell(UNREADABLE)
         return [words[0] if words[1:] == ["commit"] else None for words in objects]
 
     async def merge_base(self, one: str, other: str) -> str | None:
@@ -214,42 +205,41 @@ async def open_repository(config: Config) -> Repository:
     checkout = git_files.find(config.root)
     if checkout is None:
         raise ChangesRefused(f"needs a git repository, and {config.root} is not in one")
+    top = checkout.top
     try:
-        program = query.find(_question(checkout.top, config.environment))
+        program = query.find(_question(config, top))
     except Unanswered as error:
         raise ChangesRefused(f"needs git, and {error}") from error
-    git = GitProgram(checkout.top, program, config.environment)
-    root = config.root.relative_to(git.top)
-    ended, output = await git.run(*_OPENING, *_PATTERNS, *([] if root == Path() else [f"HEAD:{root.as_posix()}"]))
+    unread = Repository(config, top, program, top)
+    inside = [] if config.root == top else [f"HEAD:{unread.root.as_posix()}"]
+    ended, output = await unread.run(*_OPENING, *_PATTERNS, *inside)
     if ended.code not in (0, _FATAL) or not output:
         complaint = str(query.complaint("git", ended))
         if _FOREIGN in complaint:
-            allow = f"git config --global --add safe.directory {shlex.quote(str(git.top))}"
+            allow = f"git config --global --add safe.directory {shlex.quote(str(top))}"
             complaint = f"another user owns this one; if you trust it: {allow}"
-            raise ChangesRefused(f"needs a repository that git reads, and {complaint}")
         raise ChangesRefused(f"needs a repository that git reads; {complaint}")
-    top = os.fsencode(git.top) + b"\n"
-    if not output.startswith(top):
+    seen, *lines = os.fsdecode(output).removeprefix(f"{top}\n").split("\n")
+    if not output.startswith(os.fsencode(top) + b"\n"):
         # `core.worktree`, or a `.git` that git passes over.
-        seen = os.fsdecode(output.partition(b"\n")[0])
-        raise ChangesRefused(f"needs a repository of its own; for git, {git.top} belongs to the repository {seen}")
-    lines = os.fsdecode(output.removeprefix(top)).split("\n")
-    if len(lines) <= _LEAST_LINES:
-        raise CannotTell("git gave an answer that could not be read")
-    index, head, *rest = lines
-    return Repository(
-        **vars(git),
-        config=config,
-        index=git.top / index,
+        raise ChangesRefused(f"needs a repository of its own; for git, {top} belongs to the repository {seen}")
+    head, *rest = lines or [""]
+    if not rest:
+        raise CannotTell(UNREADABLE)
+    return replace(
+        unread,
+        index=top / seen,
         head=None if head == "HEAD" else head,
         branches=dict(zip([line for line in rest if line in BRANCHES], rest, strict=False)),
         has_root=ended.code == 0,
     )
 
 
-def _question(top: Path, environment: Mapping[str, str]) -> Question:
-    settings = {name: None for name in environment if name.startswith("GIT_")}
-    return Question("git", _OPTIONS, top, top, environment, settings)
+def _question(
+    config: Config, top: Path, arguments: tuple[str, ...] = (), variables: Mapping[str, str] = _VARIABLES
+) -> Question:
+    withheld = {name: None for name in config.environment if name.startswith("GIT_")}
+    return Question("git", arguments, top, top, config.environment, {**withheld, **variables})
 
 
 def _copy_index(index: Path, copy: Path) -> bool:

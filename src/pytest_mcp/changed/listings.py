@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from pytest_mcp.changed.git_commands import CannotTell
+from pytest_mcp.changed.git_commands import UNREADABLE, CannotTell
 
 # In one listing.
 MAX_ENTRIES = 300_000
@@ -73,7 +73,7 @@ def _reading() -> Iterator[None]:
     try:
         yield
     except ValueError as error:
-        raise CannotTell("git gave an answer that could not be read") from error
+        raise CannotTell(UNREADABLE) from error
 
 
 @_reading()

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import anyio
 
 from pytest_mcp.changed import listings
-from pytest_mcp.changed.git_commands import CannotTell, Repository
+from pytest_mcp.changed.git_commands import UNREADABLE, CannotTell, Repository
 from pytest_mcp.changed.listings import LINK, SUBMODULE, TreeFile
 from pytest_mcp.process import process, start
 from pytest_mcp.process.background import in_thread
@@ -43,7 +43,7 @@ class TreeCopy(NamedTuple):
 async def copy_of(repository: Repository, commit: str) -> AsyncIterator[TreeCopy]:
     """Raises CannotTell if the tree cannot be read, is too large or cannot be written."""
     try:
-        started = start.supervisor(repository.environment)
+        started = start.supervisor(repository.config.environment)
     except SpawnError as error:
         raise CannotTell(f"there is no place for a copy: {error}") from error
     try:
@@ -91,7 +91,7 @@ def _contents(output: bytes) -> Iterator[bytes]:
         end = output.index(b"\n", start)
         _, kind, size = output[start:end].split(b" ")
         if kind != b"blob":
-            raise CannotTell("git gave an answer that could not be read")
+            raise CannotTell(UNREADABLE)
         start = end + 1 + int(size)
         yield output[end + 1 : start]
         start += 1

@@ -8,16 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pytest_mcp.api.advice import Sentence, by_operator, in_shell
-from pytest_mcp.python import nearby, virtualenv
-from pytest_mcp.python.install_lines import (
-    Situation,
-    can_add,
-    declaration,
-    install_line,
-    into_first,
-    project_options,
-    shell_line,
-)
+from pytest_mcp.python import install_lines, nearby, virtualenv
+from pytest_mcp.python.install_lines import Situation, declaration, install_line, project_options
 from pytest_mcp.python.interpreter import OPERATORS_CHOICE, Candidate
 from pytest_mcp.python.managers import CONDA, PLAIN, Manager, nearest_managed, used_managers
 
@@ -57,7 +49,7 @@ def addition(package: str, chosen: Candidate, root: Path, folder: Path, search_p
         declared = declaration(manager, situation)
         if declared is not None and package in declared.packages:
             return in_shell(install_line(manager, situation))
-    fix = in_shell(install_line(next(filter(can_add, managers), PLAIN), situation, add=True))
+    fix = in_shell(install_line(next(filter(install_lines.can_add, managers), PLAIN), situation, add=True))
     return fix if _is_usable(fix) else Sentence(f"install {package} into the environment of the project's Python")
 
 
@@ -65,7 +57,7 @@ def installation(root: Path, python: Path, home: Path, search_path: str) -> Sent
     """The line that installs the project in the folder `home` itself, and its requirements, for this Python."""
     situation = Situation(root, home, nearest_managed(home, root), [python], search_path=search_path)
     options = project_options(situation, home)
-    line = shell_line(into_first(situation, options)) if options else ""
+    line = install_lines.shell_line(install_lines.into_first(situation, options)) if options else ""
     return in_shell(line) if line and _is_usable(line) else None
 
 
@@ -83,8 +75,9 @@ def _managed(situation: Situation) -> Sentence:
         # In containers the system's Python often has everything. An environment of the project is preferred.
         if on_path := nearby.on_path(situation.search_path):
             return on_path
-        # The manager has to be installed, unless pip can do without it.
-        if (managers := _managers(situation)) and not _pip_can_read(situation):
+        # The manager has to be installed, unless pip can do without it: there is something that it reads.
+        for_pip = declaration(PLAIN, situation) or project_options(situation, situation.root)
+        if (managers := _managers(situation)) and not for_pip:
             line = in_shell(install_line(managers[0], situation))
             return Sentence(f"install {managers[0].name}, which is not on PATH, and run: ", line)
     return in_shell(install_line(PLAIN, situation))
@@ -106,8 +99,3 @@ def _can_install(manager: Manager, situation: Situation) -> bool:
         # Not into an environment that works and is not conda's.
         return not situation.lacking or virtualenv.is_condas(virtualenv.prefix_of(situation.lacking[0]))
     return not manager.needs_pyproject or (situation.home.folder / "pyproject.toml").is_file()
-
-
-def _pip_can_read(situation: Situation) -> bool:
-    """Whether the project can be built, has a requirements.txt, or declares pytest where pip reads it."""
-    return declaration(PLAIN, situation) is not None or bool(project_options(situation, situation.root))

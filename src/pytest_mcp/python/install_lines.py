@@ -1,7 +1,7 @@
 """The shell line that brings pytest, or another package, into a project's environment, by the manager it uses.
 
-uv, poetry, conda and pip install the group, extra or file that declares pytest; the others are rows of a table. A line
-is typed in the root and deletes nothing. Which manager is chosen is decided in `advice`.
+uv, poetry, conda and pip install the group, extra or file that declares pytest; the others add it. A line is typed in
+the root and deletes nothing. Which manager is chosen is decided in `advice`.
 
 Naming a group that is installed by default does no harm, so nothing has to be known about defaults or about groups
 that include each other.
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Literal
 
 from pytest_mcp.python import files, uv, virtualenv
-from pytest_mcp.python.files import PACKAGE_NAME, Manifest, package_names, read_manifest, table, toml
+from pytest_mcp.python.files import PACKAGE_NAME, Manifest, package_names, read_manifest, table
 from pytest_mcp.python.managers import CONDA, PLAIN, UV, Manager
 
 # The first pip with `--group`. Installing it is a no-op where it is there.
@@ -30,6 +30,7 @@ _MAX_FILES = 20
 _MAX_OF_A_LOCK = 8 * 1024 * 1024
 # Named like plugins, but they do not depend on pytest.
 _WITHOUT_PYTEST = frozenset({"pytest-runner", "pytest-mcp-server"})
+_PYTEST = re.compile(r"pytest(-.*)?")
 _CONDA_CHANNEL = re.compile(r"^[\w./-]*::")
 
 Step = Sequence[str]
@@ -85,55 +86,42 @@ class Declaration:
     name: str = ""
 
     @property
-    def brings_pytest(self) -> bool:
-        """Plugins depend on it."""
-        return any(name == "pytest" or name.startswith("pytest-") for name in self.packages - _WITHOUT_PYTEST)
-
-    @property
-    def likeness(self) -> int:
-        """How much its name is that of a list for tests."""
-        return 2 * ("test" in self.name.lower()) + ("dev" in self.name.lower())
+    def likeness(self) -> tuple[bool, ...]:
+        """How much it is a list for tests: with pytest itself, not only plugins, and named after tests."""
+        return "pytest" in self.packages, "test" in self.name.lower(), "dev" in self.name.lower()
 
 
-# What each manager can install, best first.
+# What each manager can install, best first. What is declared for other managers alone is not read.
 _KINDS: Mapping[str, Sequence[Kind]] = {
     "uv": ("main", "group", "extra"),
     "poetry": ("main", "group", "extra"),
-    "pip": ("file", "extra", "main", "group"),
     "pdm": ("main", "group"),
-    "hatch": ("main", "file"),
-    "pixi": ("main", "file"),
-    "pipenv": ("file",),
+    "pip": ("file", "extra", "main", "group"),
     "conda": ("file",),
 }
-# manager → what installs the list that it always installs, what adds a package, and where it is listed besides the
-# standard: in its table of pyproject.toml, or in a file of its own.
-_ROWS = {
-    "pdm": ("pdm install", "pdm add -dG test {}", ()),
-    # Running something brings an environment up to date. The one for tests always has pytest.
-    "hatch": (
-        "hatch run python -m pytest --version",
-        "hatch test -- --version",
-        ("dependencies", "extra-dependencies"),
-    ),
-    "pipenv": ("pipenv install --dev", "pipenv install --dev {}", ("packages", "dev-packages")),
-    "pixi": ("pixi install", "pixi add {}", ("dependencies", "pypi-dependencies")),
+# What adds a package. Running something brings an environment of hatch up to date; the one for tests always has pytest.
+_ADDING = {
+    "pdm": "pdm add -dG test {}",
+    "hatch": "hatch test -- --version",
+    "pipenv": "pipenv install --dev {}",
+    "pixi": "pixi add {}",
 }
 
 
 def can_add(manager: Manager) -> bool:
-    return manager.name not in _ROWS or "{}" in _ROWS[manager.name][1]
+    return "{}" in _ADDING.get(manager.name, "{}")
 
 
 def declaration(manager: Manager, situation: Situation) -> Declaration | None:
     """Where the project declares pytest for this manager: for pip and in a workspace, in the nearest folder."""
-    kinds = _KINDS[manager.name]
+    kinds = _KINDS.get(manager.name, ())
     last = {UV: uv.workspace(situation.folder, situation.root), PLAIN: situation.root}.get(manager)
     for home in [situation.home] if last is None else map(read_manifest, files.upward(situation.folder, last)):
         lists = [each for each in (*_standard(home), *_own(manager, home)) if each.kind in kinds]
-        bringing = [each for each in lists if each.brings_pytest]
+        # Plugins depend on pytest.
+        bringing = [each for each in lists if any(map(_PYTEST.fullmatch, each.packages - _WITHOUT_PYTEST))]
         if bringing:
-            return max(bringing, key=lambda each: ("pytest" in each.packages, -kinds.index(each.kind), each.likeness))
+            return max(bringing, key=lambda each: (each.likeness[0], -kinds.index(each.kind), each.likeness))
     return None
 
 
@@ -160,11 +148,6 @@ def _own(manager: Manager, home: Manifest) -> Iterator[Declaration]:
         groups = {name: table(own, "group", name).get("dependencies") for name in table(own, "group")}
         yield from _named("group", home, {"dev": own.get("dev-dependencies"), **groups})
         yield from _named("extra", home, table(own, "extras"))
-    elif manager.name in _ROWS:
-        for outer in (home.table(*manager.table), *(toml(home.folder / file) for file in manager.files)):
-            for lists in (outer, table(outer, "default"), table(outer, "envs", "default")):
-                listed = [package_names(lists.get(key)) for key in _ROWS[manager.name][2]]
-                yield Declaration("file", home.folder, frozenset().union(*listed))
     elif manager in (CONDA, PLAIN):
         for path in islice(_lists(manager, home), _MAX_FILES):
             # Of a list for conda every item: nothing else there is named pytest. Files that one for pip includes are
@@ -184,12 +167,12 @@ def install_line(manager: Manager, situation: Situation, *, add: bool = False) -
     wanted = None if add else declaration(manager, situation)
     if manager.name in _STEPS:
         return shell_line(_STEPS[manager.name](situation, wanted))
-    install, addition, _ = _ROWS[manager.name]
     home = situation.home.folder
     environment = home / virtualenv.FOLDERS[0]
     room = [] if virtualenv.starts(environment) else situation.aside(environment)
-    there = [step] if (step := situation.at("cd", home)) else []
-    return shell_line([*room, *there, install.split() if wanted else addition.format(situation.package).split()])
+    there = [change] if (change := situation.at("cd", home)) else []
+    step = "pdm install" if wanted else _ADDING[manager.name].format(situation.package)
+    return shell_line([*room, *there, step.split()])
 
 
 def shell_line(steps: Iterable[Step]) -> str:
@@ -232,14 +215,11 @@ def _conda(situation: Situation, wanted: Declaration | None) -> list[Step]:
     """A new environment gets a path where it is found; one with a name would have to be activated."""
     new = situation.root / virtualenv.FOLDERS[0]
     into = ["--prefix", situation.typed(virtualenv.prefix_of(situation.lacking[0]) if situation.lacking else new)]
-    add: list[Step] = [] if wanted else [["conda", "install", "--yes", *into, situation.package]]
-    if situation.lacking and add:
-        return add
-    file = wanted.folder / wanted.name if wanted else next(_lists(CONDA, situation.home))
-    from_file = [*into, "--file", situation.typed(file)]
+    add: Step = ["conda", "install", "--yes", *into, situation.package]
     if situation.lacking:
-        return [["conda", "env", "update", *from_file]]
-    return [*situation.aside(new), ["conda", "env", "create", *from_file], *add]
+        return [add]
+    file = situation.typed(next(_lists(CONDA, situation.home)))
+    return [*situation.aside(new), ["conda", "env", "create", *into, "--file", file], *([] if wanted else [add])]
 
 
 def _pip(situation: Situation, wanted: Declaration | None) -> list[Step]:

@@ -227,7 +227,7 @@ def test_an_environment_of_the_project_and_an_installed_manager_come_before_a_py
         ),
         (
             {"Pipfile": "[dev-packages]\npytest = '*'\n"},
-            "install pipenv, which is not on PATH, and run: pipenv install --dev",
+            "install pipenv, which is not on PATH, and run: pipenv install --dev pytest",
             f"{PIP} pytest",
         ),
         ({"pixi.toml": "[tasks]\n"}, "install pixi, which is not on PATH, and run: pixi add pytest", f"{PIP} pytest"),

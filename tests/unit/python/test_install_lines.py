@@ -18,7 +18,6 @@ from tests.support.projects.disk import broken, environment, fix_line, lacking, 
 UV = "[tool.uv]\npackage = false\n"
 POETRY = "[tool.poetry]\npackage-mode = false\n"
 PDM = "[tool.pdm]\ndistribution = false\n"
-HATCH = "[tool.hatch.envs.default]\nskip-install = true\n"
 BUILT = "[build-system]\nrequires = ['setuptools']\n"
 TEST_EXTRA = "[project.optional-dependencies]\ntest = ['pytest']\n"
 TEST_GROUP = "[dependency-groups]\ntest = ['pytest']\n"
@@ -63,28 +62,15 @@ def test_a_manager_of_another_folder_is_pointed_at_it(tmp_path: Path, files: dic
 
 
 @pytest.mark.parametrize(
-    ("files", "line"),
+    ("declared", "line"),
     [
-        ({"pyproject.toml": PDM + "[project]\ndependencies = ['pytest']"}, "pdm install"),
-        ({"pyproject.toml": PDM + TEST_GROUP}, "pdm install"),
-        ({"pyproject.toml": PDM + TEST_EXTRA}, "pdm add -dG test pytest"),
-        ({"pyproject.toml": HATCH + "dependencies = ['pytest']"}, "hatch run python -m pytest --version"),
-        ({"hatch.toml": "[envs.default]\nextra-dependencies = ['pytest']"}, "hatch run python -m pytest --version"),
-        ({"pyproject.toml": "[tool.hatch.envs.test]\ndependencies = ['pytest']"}, "hatch test -- --version"),
-        ({"pyproject.toml": TEST_GROUP, "hatch.toml": ""}, "hatch test -- --version"),
-        ({"Pipfile": "[packages]\npytest = '*'"}, "pipenv install --dev"),
-        ({"Pipfile": "[dev-packages]\npytest = '*'"}, "pipenv install --dev"),
-        ({"Pipfile": "", "pyproject.toml": "[project]\ndependencies = ['pytest']"}, "pipenv install --dev pytest"),
-        ({"pixi.toml": "[dependencies]\npytest = '*'"}, "pixi install"),
-        ({"pyproject.toml": "[tool.pixi.pypi-dependencies]\npytest = '*'"}, "pixi install"),
-        ({"pixi.toml": "[feature.t.dependencies]\npytest = '*'"}, "pixi add pytest"),
-        ({"pixi.toml": "", "pyproject.toml": TEST_GROUP}, "pixi add pytest"),
+        ("[project]\ndependencies = ['pytest']", "pdm install"),
+        (TEST_GROUP, "pdm install"),
+        (TEST_EXTRA, "pdm add -dG test pytest"),
     ],
 )
-def test_a_manager_with_one_row_installs_what_it_always_installs_and_adds_everything_else(
-    tmp_path: Path, files: dict[str, str], line: str
-) -> None:
-    lay(tmp_path, files)
+def test_pdm_installs_what_is_declared_for_every_manager_or_adds_it(tmp_path: Path, declared: str, line: str) -> None:
+    lay(tmp_path, {"pyproject.toml": PDM + declared})
 
     assert fix_line(tmp_path, []) == line
 
@@ -227,31 +213,22 @@ def test_poetry_locks_again_what_the_lock_does_not_know(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "made", "updated"),
+    ("content", "more"),
     [
-        pytest.param(
-            "dependencies:\n  - python\n  - conda-forge::pytest>=8\n",
-            "conda env create --prefix .venv --file environment.yml",
-            "conda env update --prefix {prefix} --file environment.yml",
-            id="declared",
-        ),
-        pytest.param(
-            "name: pytest\ndependencies:\n  - python\n",
-            "conda env create --prefix .venv --file environment.yml && conda install --yes --prefix .venv pytest",
-            "conda install --yes --prefix {prefix} pytest",
-            id="nowhere",
-        ),
+        ('dependencies:\n  - python\n  - "conda-forge::pytest>=8"\n', ""),
+        ("name: pytest\ndependencies:\n  - python\n", " && conda install --yes --prefix .venv pytest"),
     ],
+    ids=["declared", "nowhere"],
 )
-def test_conda_makes_an_environment_where_it_is_found_or_brings_the_active_one_up_to_date(
-    tmp_path: Path, content: str, made: str, updated: str
+def test_conda_makes_an_environment_where_it_is_found_or_adds_to_the_active_one(
+    tmp_path: Path, content: str, more: str
 ) -> None:
     root = lay(tmp_path / "project", {"environment.yml": content})
     prefix = environment(tmp_path / "active")
     (prefix / "conda-meta").mkdir()
 
-    assert fix_line(root, []) == made
-    assert fix_line(root, [lacking(prefix, "CONDA_PREFIX")]) == updated.format(prefix=prefix)
+    assert fix_line(root, []) == f"conda env create --prefix .venv --file environment.yml{more}"
+    assert fix_line(root, [lacking(prefix, "CONDA_PREFIX")]) == f"conda install --yes --prefix {prefix} pytest"
 
 
 def test_a_list_for_conda_does_not_count_where_another_environment_lacks_only_pytest(tmp_path: Path) -> None:
