@@ -91,7 +91,7 @@ def _managers(situation: Situation) -> list[Manager]:
     """Those that have locked the project, otherwise all that it uses."""
     home = situation.home
     used = [each for each in used_managers(home, by_backend=False) if _can_install(each, situation)]
-    return [each for each in used if each.lock is not None and (home.folder / each.lock).is_file()] or used
+    return [each for each in used if each.has_locked(home)] or used
 
 
 def _can_install(manager: Manager, situation: Situation) -> bool:

@@ -4,7 +4,7 @@ Each is a row. poetry and pipenv are asked, in `asked_managers`; files of hatch 
 Which environment is used is decided in `interpreter`, with which line a manager installs pytest in `install_lines`.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,18 +27,23 @@ class Manager:
     # A project uses the manager if it has one of these files, this table in its pyproject.toml or this build backend.
     files: tuple[str, ...] = ()
     table: tuple[str, ...] = ()
+    # The environments that it keeps elsewhere. Raises Unanswered. No program in the root, given last, is started.
+    environments: Callable[[Manifest, Variables, Path], Awaitable[Environments]] | None = None
+    needs_pyproject: bool = False
     backend: str | None = None
     # A sign only if there is no other: many projects only build with it.
     weak_backend: str | None = None
-    # Of several managers, the ones with a lock are the ones really used.
-    lock: str | None = None
-    needs_pyproject: bool = False
-    # The environments that it keeps elsewhere. Raises Unanswered. No program in the root, given last, is started.
-    environments: Callable[[Manifest, Variables, Path], Awaitable[Environments]] | None = None
 
     def is_used(self, manifest: Manifest) -> bool:
-        has_file = any(files.holds((manifest.folder / file).is_file) for file in self.files)
-        return has_file or bool(self.table and manifest.table(*self.table)) or builds(manifest, self.backend)
+        has_table = bool(self.table and manifest.table(*self.table))
+        return has_table or builds(manifest, self.backend) or self._has_file(manifest, self.files)
+
+    def has_locked(self, manifest: Manifest) -> bool:
+        """Of several managers, the ones with a lock are the ones really used."""
+        return self._has_file(manifest, [file for file in self.files if file.endswith(".lock")])
+
+    def _has_file(self, manifest: Manifest, names: Iterable[str]) -> bool:
+        return any(files.holds((manifest.folder / name).is_file) for name in names)
 
 
 def builds(manifest: Manifest, backend: str | None) -> bool:
@@ -59,32 +64,18 @@ async def _pdm(manifest: Manifest, _variables: Variables, _root: Path) -> Enviro
     return [("", python)]
 
 
-UV = Manager("uv", ("uv.lock", "uv.toml"), ("tool", "uv"), backend="uv_build", lock="uv.lock", needs_pyproject=True)
+UV = Manager("uv", ("uv.lock", "uv.toml"), ("tool", "uv"), needs_pyproject=True, backend="uv_build")
 CONDA = Manager("conda", ("environment.yml", "environment.yaml"))
 # For projects that use no manager.
 PLAIN = Manager("pip")
 # In the order in which they are asked and in which their install lines are preferred.
 MANAGERS = (
     UV,
-    Manager(
-        "poetry",
-        ("poetry.lock", "poetry.toml"),
-        ("tool", "poetry"),
-        lock="poetry.lock",
-        needs_pyproject=True,
-        environments=asked_managers.poetry,
-    ),
-    Manager(
-        "pdm",
-        ("pdm.lock", _PDM_CHOICE),
-        ("tool", "pdm"),
-        lock="pdm.lock",
-        needs_pyproject=True,
-        environments=_pdm,
-    ),
-    Manager("hatch", ("hatch.toml",), hatch.TABLE, weak_backend="hatchling.build", environments=hatch.hatch),
-    Manager("pipenv", ("Pipfile", "Pipfile.lock"), lock="Pipfile.lock", environments=asked_managers.pipenv),
-    Manager("pixi", ("pixi.toml", "pixi.lock"), ("tool", "pixi"), lock="pixi.lock"),
+    Manager("poetry", ("poetry.lock", "poetry.toml"), ("tool", "poetry"), asked_managers.poetry, needs_pyproject=True),
+    Manager("pdm", ("pdm.lock", _PDM_CHOICE), ("tool", "pdm"), _pdm, needs_pyproject=True),
+    Manager("hatch", ("hatch.toml",), hatch.TABLE, hatch.hatch, weak_backend="hatchling.build"),
+    Manager("pipenv", ("Pipfile", "Pipfile.lock"), (), asked_managers.pipenv),
+    Manager("pixi", ("pixi.toml", "pixi.lock"), ("tool", "pixi")),
     PLAIN,
     CONDA,
 )

@@ -11,8 +11,7 @@ from pytest_mcp.python import files
 FOLDERS = (".venv", "venv")
 SETTINGS = "pyvenv.cfg"
 _MAX_SETTINGS = 64 * 1024
-# Some tools write `version`, others `version_info`.
-_VERSION = re.compile(r"(?m)^version(?:_info)? *= *(\d{1,9})\.(\d{1,9})(?:\.(\d{1,9}))?")
+_NUMBER = re.compile(r"\d{1,9}")
 
 
 def python(prefix: Path) -> Path:
@@ -68,14 +67,12 @@ def newest_first(prefixes: Iterable[Path]) -> list[Path]:
 
 def settings(prefix: Path) -> dict[str, str]:
     """The lines of pyvenv.cfg, in lower case."""
-    pairs = [line.partition("=") for line in _written(prefix).splitlines()]
+    pairs = [line.partition("=") for line in files.text(prefix / SETTINGS, _MAX_SETTINGS).splitlines()]
     return {name.strip().lower(): value.strip().lower() for name, _, value in pairs}
 
 
 def _version(prefix: Path) -> tuple[int, ...]:
-    match = _VERSION.search(_written(prefix))
-    return tuple(int(number or 0) for number in match.groups()) if match else ()
-
-
-def _written(prefix: Path) -> str:
-    return files.text(prefix / SETTINGS, _MAX_SETTINGS)
+    """Some tools write `version`, others `version_info`."""
+    written = settings(prefix)
+    numbers = _NUMBER.findall(written.get("version") or written.get("version_info", ""))
+    return tuple(map(int, numbers[:3]))
