@@ -7,30 +7,19 @@ notices are added in `surroundings` and `report/notices`.
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TypeVar
 
 from pytest_mcp import text
+from pytest_mcp.api import results
 from pytest_mcp.api.errors import CallError, ExecutionFailed
 from pytest_mcp.api.requests import Survey
-from pytest_mcp.api.results import (
-    CollectedTests,
-    ExplainResult,
-    ForeignPackage,
-    Interpreter,
-    OmittedEntries,
-    PassedOver,
-    Pytest,
-    Settings,
-)
+from pytest_mcp.api.results import ExplainResult
 from pytest_mcp.environment import readiness, surroundings
 from pytest_mcp.environment.interpreters import Trial
 from pytest_mcp.environment.surroundings import MAX_TEXT, Surroundings, relative
 from pytest_mcp.python.interpreter import Candidate, short
 from pytest_mcp.report import notices
-from pytest_mcp.run.events import ImportedElsewhere, Portrait
+from pytest_mcp.run.events import Portrait
 from pytest_mcp.run.ledger import Ledger
-
-Entry = TypeVar("Entry")
 
 # How many entries of each list are shown.
 SHOWN = {
@@ -57,6 +46,7 @@ def explained(trial: Trial[Survey], around: Surroundings) -> ExplainResult:
         assert error is not None
         standing, of_run, tests = readiness.of_failure(error, run, around), notices.above_root(ledger), None
     of_host = surroundings.notices(around, ledger.portrait, len(ledger.items))
+    foreign = ledger.imported_elsewhere[: SHOWN["imported_elsewhere"]]
     return ExplainResult(
         ready=standing.ready,
         summary=_cut(standing.summary),
@@ -65,11 +55,13 @@ def explained(trial: Trial[Survey], around: Surroundings) -> ExplainResult:
         notices=[_cut(notice, MAX_SENTENCE) for notice in (*of_run, *of_host)],
         root=str(around.root),
         interpreter=trial.chosen and _interpreter(trial.chosen, ledger),
-        candidates=[PassedOver(**other.described()) for other in _first("candidates", trial.rejected)],
+        candidates=[results.PassedOver(**other.described()) for other in trial.rejected[: SHOWN["candidates"]]],
         pytest=_pytest(ledger),
         config=ledger.portrait and _settings(ledger.portrait, around.root),
         tests=tests,
-        imported_elsewhere=[_foreign(foreign) for foreign in _first("imported_elsewhere", ledger.imported_elsewhere)],
+        imported_elsewhere=[
+            results.ForeignPackage(name=_cut(each.name), file=_cut(each.file), own=_cut(each.own)) for each in foreign
+        ],
         git=around.git,
         temporary_folder=around.temporary,
         server=around.server,
@@ -80,14 +72,13 @@ def explained(trial: Trial[Survey], around: Surroundings) -> ExplainResult:
 
 def _problem(error: CallError) -> str:
     """The first line if there is a fix: other keys contain the rest."""
-    lines = error.message.splitlines()
-    fixed = isinstance(error, ExecutionFailed) and error.fix is not None
-    return text.cut_middle(lines[0] if fixed else "\n".join(lines), MAX_SENTENCE)
+    has_fix = isinstance(error, ExecutionFailed) and error.fix is not None
+    return text.cut_middle(error.message.partition("\n")[0] if has_fix else error.message, MAX_SENTENCE)
 
 
-def _interpreter(chosen: Candidate, ledger: Ledger) -> Interpreter:
+def _interpreter(chosen: Candidate, ledger: Ledger) -> results.Interpreter:
     hello, portrait = ledger.hello, ledger.portrait
-    return Interpreter(
+    return results.Interpreter(
         executable=_cut(hello.executable if hello else str(chosen.python)),
         source=short(chosen.source),
         version=hello and _cut(hello.python),
@@ -95,61 +86,45 @@ def _interpreter(chosen: Candidate, ledger: Ledger) -> Interpreter:
     )
 
 
-def _pytest(ledger: Ledger) -> Pytest | None:
+def _pytest(ledger: Ledger) -> results.Pytest | None:
     hello, portrait = ledger.hello, ledger.portrait
     if hello is None or hello.pytest is None:
         return None
-    return Pytest(version=_cut(hello.pytest), plugins=portrait and _first_texts("plugins", portrait.plugins))
+    return results.Pytest(version=_cut(hello.pytest), plugins=portrait and _first("plugins", portrait.plugins))
 
 
-def _settings(portrait: Portrait, root: Path) -> Settings:
-    file = portrait.inifile
-    usual = portrait.python_files == _USUAL_FILES
-    return Settings(
+def _settings(portrait: Portrait, root: Path) -> results.Settings:
+    file, python_files = portrait.inifile, portrait.python_files
+    return results.Settings(
         # A file outside the root is not the project's: the child was told not to read one.
         file=relative(file, root) if file is not None and Path(file).is_relative_to(root) else None,
         rootdir=relative(portrait.rootdir, root),
-        testpaths=_first_texts("testpaths", portrait.testpaths),
+        testpaths=_first("testpaths", portrait.testpaths),
         addopts=_cut(shlex.join(portrait.addopts)),
-        markers=_first_texts("markers", portrait.markers),
-        python_files=None if usual else _first_texts("python_files", portrait.python_files),
+        markers=_first("markers", portrait.markers),
+        python_files=None if python_files == _USUAL_FILES else _first("python_files", python_files),
     )
 
 
-def _tests(ledger: Ledger) -> CollectedTests:
-    broken = _first("uncollected", ledger.collection_failures)
-    return CollectedTests(
-        count=len(ledger.items),
-        deselected=ledger.deselected,
-        uncollected=[readiness.uncollected_line(event) for event in broken],
-    )
+def _tests(ledger: Ledger) -> results.CollectedTests:
+    broken = ledger.collection_failures[: SHOWN["uncollected"]]
+    lines = [readiness.uncollected_line(event) for event in broken]
+    return results.CollectedTests(count=len(ledger.items), deselected=ledger.deselected, uncollected=lines)
 
 
-def _foreign(foreign: ImportedElsewhere) -> ForeignPackage:
-    return ForeignPackage(name=_cut(foreign.name), file=_cut(foreign.file), own=_cut(foreign.own))
-
-
-def _omitted(trial: Trial[Survey], ledger: Ledger) -> OmittedEntries | None:
-    portrait = ledger.portrait
+def _omitted(trial: Trial[Survey], ledger: Ledger) -> results.OmittedEntries | None:
     lists: dict[str, Sequence[object]] = {
         "candidates": trial.rejected,
-        "plugins": portrait.plugins if portrait else [],
-        "testpaths": portrait.testpaths if portrait else [],
-        "markers": portrait.markers if portrait else [],
-        "python_files": portrait.python_files if portrait else [],
+        **{name: getattr(ledger.portrait, name, ()) for name in ("plugins", "testpaths", "markers", "python_files")},
         "uncollected": ledger.collection_failures,
         "imported_elsewhere": ledger.imported_elsewhere,
     }
     more = {name: max(0, len(entries) - SHOWN[name]) for name, entries in lists.items()}
-    return OmittedEntries(**more) if any(more.values()) else None
+    return results.OmittedEntries(**more) if any(more.values()) else None
 
 
-def _first(name: str, entries: Sequence[Entry]) -> Sequence[Entry]:
-    return entries[: SHOWN[name]]
-
-
-def _first_texts(name: str, entries: Sequence[str]) -> list[str]:
-    return [_cut(entry) for entry in _first(name, entries)]
+def _first(name: str, entries: Sequence[str]) -> list[str]:
+    return [_cut(entry) for entry in entries[: SHOWN[name]]]
 
 
 def _cut(words: str, limit: int = MAX_TEXT) -> str:

@@ -35,10 +35,9 @@ class Trial(Generic[Asked_co]):
 async def run(call: Call[Asked], time_limit: int) -> Trial[Asked]:
     """Run in the first interpreter that has pytest, and find out what became of targets that did not run."""
     trial = await try_interpreters(call, time_limit)
-    if trial.error is not None or trial.run is None or trial.chosen is None:
-        return trial
-    if no_result.lost_its_targets(trial.run) or no_result.lost_its_division(trial.run):
-        return await _with_lost_targets(call, trial.run, trial)
+    run = trial.run if trial.error is None else None
+    if run is not None and (no_result.lost_its_targets(run) or no_result.lost_its_division(run)):
+        return await _with_lost_targets(call, run, trial)
     return trial
 
 
@@ -70,28 +69,26 @@ async def try_interpreters(call: Call[Asked], time_limit: int) -> Trial[Asked]:
 
 
 def _judged(call: Call[Asked], run: Run[Asked], candidate: Candidate, rejected: list[Candidate]) -> Trial[Asked]:
-    folder = interpreter.pointed_at(call.places, call.config.root)
-    doubts = tuple(interpreter.doubts(candidate, rejected, call.places, call.config))
-    doubted = replace(run, doubts=doubts, fix=_fix(run, candidate, call.config, folder))
-    add = partial(_addition, chosen=candidate, config=call.config, folder=folder)
-    if run.ledger.no_coverage is not None:
-        return Trial(candidate, tuple(rejected), doubted, no_result.without_coverage(run, add("coverage")))
-    missing = run.ledger.no_xdist
-    if missing is None or missing.installed:
-        return Trial(candidate, tuple(rejected), doubted, no_result.diagnose(run))
-    return Trial(candidate, tuple(rejected), doubted, no_result.without_xdist(run, add("pytest-xdist")))
+    config, ledger = call.config, run.ledger
+    folder = interpreter.pointed_at(call.places, config.root)
+    fix, search_path = None, user_dirs.search_path(config.environment)
+    has_tests = (ledger.items or ledger.tests) and not ledger.collection_failures
+    # `explain_environment` gives it as its next step.
+    if not has_tests and not isinstance(run.request, Survey):
+        fix = readiness.help_with(run, surroundings(config, candidate.python, folder))
+    doubts = tuple(interpreter.doubts(candidate, rejected, call.places, config))
 
+    def addition(package: str) -> Sentence:
+        return advice.addition(package, candidate, config.root, folder, search_path)
 
-def _fix(run: Run[Asked], chosen: Candidate, config: Config, folder: Path) -> Sentence | None:
-    """`explain_environment` gives it as its next step."""
-    ledger = run.ledger
-    if isinstance(run.request, Survey) or ((ledger.items or ledger.tests) and not ledger.collection_failures):
-        return None
-    return readiness.help_with(run, surroundings(config, chosen.python, folder))
-
-
-def _addition(package: str, chosen: Candidate, config: Config, folder: Path) -> Sentence:
-    return advice.addition(package, chosen, config.root, folder, user_dirs.search_path(config.environment))
+    error: CallError | None
+    if ledger.no_coverage is not None:
+        error = no_result.without_coverage(run, addition("coverage"))
+    elif ledger.no_xdist is not None and not ledger.no_xdist.installed:
+        error = no_result.without_xdist(run, addition("pytest-xdist"))
+    else:
+        error = no_result.diagnose(run)
+    return Trial(candidate, tuple(rejected), replace(run, doubts=doubts, fix=fix), error)
 
 
 async def _with_lost_targets(call: Call[Asked], run: Run[Asked], trial: Trial[Asked]) -> Trial[Asked]:

@@ -3,11 +3,11 @@
 The facts behind it are listed in `explain`.
 """
 
+import json
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 from pytest_mcp import text
 from pytest_mcp.api.advice import Advice, Sentence, in_shell
@@ -30,7 +30,7 @@ _IMPORTLIB = "--import-mode=importlib"
 _UNKNOWN_OPTIONS = re.compile(r"error: unrecognized arguments: (.+)")
 
 # Django's file of tests, and pytest's.
-_DJANGO_TESTS = ("tests.py", "test_*.py")
+_DJANGO_TESTS = ["tests.py", "test_*.py"]
 # Exceptions of imports before Django knows its settings, and what their messages contain.
 _UNCONFIGURED = {"ImproperlyConfigured": "DJANGO_SETTINGS_MODULE", "AppRegistryNotReady": ""}
 
@@ -58,20 +58,15 @@ class Standing:
 
 def of_failure(error: CallError, run: Run[Survey] | None, around: Surroundings) -> Standing:
     """For a survey without a result; `run` is None if none began."""
-    error_type: ErrorType = error.error_type if isinstance(error, ExecutionFailed) else "usage_error"
-    what, step = _FAILURES[error_type]
+    what, step = _FAILURES[error.error_type if isinstance(error, ExecutionFailed) else "usage_error"]
     fault = run.ledger.usage_fault if run else None
-    known = {
-        "seconds": run.time_limit if run else None,
-        "settings": (fault.configuration if fault else None) or "its settings, a plugin or a conftest.py",
-    }
-    return _not_ready(what.format(**known), _certain_help(error, run, around) or _usual(step, known, run))
-
-
-def _usual(step: str, known: Mapping[str, object], run: Run[Survey] | None) -> str:
+    settings = (fault.configuration if fault else None) or "its settings, a plugin or a conftest.py"
     if step == _BY_HAND:
-        return Sentence(_BY_HAND, in_shell(shlex.join(run.command) if run else ""))
-    return step if isinstance(step, Sentence) else step.format(**known)
+        step = Sentence(_BY_HAND, in_shell(shlex.join(run.command) if run else ""))
+    elif step != ELSEWHERE:
+        step = step.format(settings=settings)
+    summary = what.format(seconds=run.time_limit if run else None)
+    return _not_ready(summary, _certain_help(error, run, around) or step)
 
 
 def _certain_help(error: CallError, run: Run[Survey] | None, around: Surroundings) -> str | None:
@@ -129,28 +124,27 @@ def _uncollected(broken: list[CollectionFailed], run: Run[Survey], around: Surro
 
 def _help_with(event: CollectionFailed, run: Run[Request], around: Surroundings) -> Sentence | None:
     """What certainly helps a file that cannot be collected."""
-    error = collection_errors.collection_error(event)
-    missing = error.message.partition("'")[2].partition("'")[0].partition(".")[0]
+    error, portrait = collection_errors.collection_error(event), run.ledger.portrait
+    name = error.error_type.rpartition(".")[2]
     if _CLASH in error.message:
-        return _by_importlib(run, around)
-    if error.error_type != "ModuleNotFoundError":
-        words, portrait = _UNCONFIGURED.get(error.error_type.rpartition(".")[2]), run.ledger.portrait
-        is_unknown = portrait is None or words is None or words not in error.message
-        return None if portrait is None or is_unknown else _for_django(portrait, around)
+        return _by_importlib(portrait, around)
+    if portrait is not None and name in _UNCONFIGURED and _UNCONFIGURED[name] in error.message:
+        return _for_django(portrait, around)
+    if name != "ModuleNotFoundError":
+        return None
+    missing = error.message.partition("'")[2].partition("'")[0].partition(".")[0]
     if missing in around.in_src:
         step = f"Install the project itself as editable into {_environment(run)}, or set pythonpath = src for pytest."
         return around.installation or Sentence(step)
-    if around.installation is None:
-        return None
-    return Sentence(f"Install what the project needs into {_environment(run)}: ", around.installation)
+    needs = f"Install what the project needs into {_environment(run)}: "
+    return None if around.installation is None else Sentence(needs, around.installation)
 
 
-def _by_importlib(run: Run[Request], around: Surroundings) -> Sentence:
+def _by_importlib(portrait: Portrait | None, around: Surroundings) -> Sentence:
     """Two test files have the same name, in folders without __init__.py."""
-    settings = run.ledger.portrait.inifile if run.ledger.portrait else None
-    if settings is None:
+    if portrait is None or portrait.inifile is None:
         return in_shell(f"printf '[pytest]\\naddopts = {_IMPORTLIB}\\n' > pytest.ini")
-    return Sentence(f"Add {_IMPORTLIB} to addopts in {_line(settings.removeprefix(f'{around.root}/'))}.")
+    return Sentence(f"Add {_IMPORTLIB} to addopts in {_line(_from_root(portrait.inifile, around))}.")
 
 
 def _where_tests_are(run: Run[Survey], around: Surroundings) -> str:
@@ -199,26 +193,21 @@ def _for_django(portrait: Portrait, around: Surroundings) -> Sentence | None:
         return None
     has_plugin = any(f"pytest-{name}".startswith(f"{DJANGO_PLUGIN}-") for name in portrait.plugins)
     install = None if has_plugin else around.django.installation
-    settings: dict[str, Sequence[str]] = {"DJANGO_SETTINGS_MODULE": [around.django.settings_module]}
+    settings: dict[str, str | list[str]] = {"DJANGO_SETTINGS_MODULE": around.django.settings_module}
     if _DJANGO_TESTS[0] not in portrait.python_files:
         settings["python_files"] = _DJANGO_TESTS
     if portrait.inifile is None:
-        lines = "".join(f"{line}\\n" for line in ("[pytest]", *_ini(settings)))
+        lines = "".join(f"{line}\\n" for line in ("[pytest]", *_lines(settings)))
         return in_shell(" && ".join(filter(None, [install, f"printf '{lines}' > pytest.ini"])))
-    file = Path(portrait.inifile)
-    lines = " and ".join(_toml(settings) if file.suffix == ".toml" else _ini(settings))
-    settings_file = file.relative_to(around.root) if file.is_relative_to(around.root) else file
-    rest = f" {lines} to the settings of pytest in {settings_file}."
+    lines = " and ".join(_lines(settings, is_toml=portrait.inifile.endswith(".toml")))
+    rest = f" {lines} to the settings of pytest in {_from_root(portrait.inifile, around)}."
     return Sentence("Run ", in_shell(install), " and add", rest) if install else Sentence("Add", rest)
 
 
-def _ini(settings: Mapping[str, Sequence[str]]) -> list[str]:
-    return [f"{name} = {' '.join(values)}" for name, values in settings.items()]
+def _lines(settings: Mapping[str, str | list[str]], *, is_toml: bool = False) -> list[str]:
+    plain = {name: value if isinstance(value, str) else " ".join(value) for name, value in settings.items()}
+    return [f"{name} = {json.dumps(settings[name]) if is_toml else plain[name]}" for name in settings]
 
 
-def _toml(settings: Mapping[str, Sequence[str]]) -> list[str]:
-    quoted = {name: [f'"{value}"' for value in values] for name, values in settings.items()}
-    return [
-        f"{name} = [{', '.join(values)}]" if len(values) > 1 else f"{name} = {values[0]}"
-        for name, values in quoted.items()
-    ]
+def _from_root(file: str, around: Surroundings) -> str:
+    return file.removeprefix(f"{around.root}/")

@@ -3,7 +3,6 @@
 Only files are looked at. Notices about the run itself are in `report/notices.py`.
 """
 
-import os
 import platform
 import re
 import shutil
@@ -34,8 +33,6 @@ _SIGNS = (
 # What manage.py of a Django project contains.
 _DJANGO_SETTINGS = re.compile(r"""["']DJANGO_SETTINGS_MODULE["'], {0,4}["']([\w.]{1,200})["']""")
 DJANGO_PLUGIN = "pytest-django"
-# In the order of Python's tempfile: the first one that is set counts.
-_TEMPORARY_VARIABLES = ("TMPDIR", "TEMP", "TMP")
 # A run keeps its records and its output in the temporary folder.
 LITTLE_SPACE = 100 * 1024 * 1024
 # Of a path, in characters.
@@ -59,8 +56,6 @@ class Surroundings:
     in_src: frozenset[str]
     server: Server
     server_prefix: str = sys.prefix
-    # A variable that names a temporary folder which cannot be used.
-    ignored_variable: str | None = None
     # Installs the project itself into the Python that is used.
     installation: Sentence | None = None
     # Projects below the root, if it is a monorepo.
@@ -75,15 +70,13 @@ def surroundings(config: Config, python: Path | None = None, folder: Path | None
     """`python` is the one that runs the tests, `folder` what was asked for; None: everything."""
     root, search_path = config.root, user_dirs.search_path(config.environment)
     home = root if folder is None else next(filter(is_package, files.upward(folder, root)), root)
-    temporary = _temporary_folder()
     return Surroundings(
         root=root,
         git=_git(root),
-        temporary=temporary,
+        temporary=_temporary_folder(),
         looks_like_a_project=is_project(home),
         in_src=_modules(home / "src") | {path.parent.name for path in (home / "src").glob("*/__init__.py")},
         server=Server(version=__version__, python=platform.python_version(), executable=sys.executable),
-        ignored_variable=_ignored_variable(config, temporary.path),
         installation=None if python is None else advice.installation(root, python, home, search_path),
         members=find_members(config) if folder is None else None,
         django=None if python is None else _django(config, python, home, search_path),
@@ -104,7 +97,7 @@ def relative(path: str, root: Path) -> str:
 
 def notices(around: Surroundings, portrait: Portrait | None, tests: int) -> list[str]:
     """One sentence for each thing that may cause tests to fail; `tests` is how many there are."""
-    sentences = []
+    folder, members, sentences = around.temporary, around.members, []
     if not around.looks_like_a_project and not tests:
         signs = "no project file (pyproject.toml, setup.py, tests and the like) and no Python file"
         sentences.append(f"{around.root} has {signs}.")
@@ -112,24 +105,16 @@ def notices(around: Surroundings, portrait: Portrait | None, tests: int) -> list
         shared = f"The server runs in the project's own environment, {portrait.prefix}"
         harm = "packages of one may break the other. Install the server in an environment of its own"
         sentences.append(f"{shared}: {harm}.")
-    sentences += _about_temporary(around.temporary, around.ignored_variable)
-    if around.members is not None and around.members.more:
-        sentences.append(f"{around.members.more} more members are not listed; name one in path.")
-    if around.members is not None and not around.members.is_complete:
+    if not folder.writable:
+        named = f" {folder.path}" if folder.path else ""
+        sentences.append(f"The temporary folder{named} cannot be written to; no test can run.")
+    elif folder.free_bytes is not None and folder.free_bytes < LITTLE_SPACE:
+        sentences.append(f"{folder.path}, where runs keep their records, has only {folder.free_bytes >> 20} MB left.")
+    if members is not None and members.more:
+        sentences.append(f"{members.more} more members are not listed; name one in path.")
+    if members is not None and not members.is_complete:
         sentences.append("Not every folder was searched for members of this monorepo.")
     return [*sentences, *memory_setting(around.max_memory)]
-
-
-def _about_temporary(folder: TemporaryFolder, ignored: str | None) -> list[str]:
-    if folder.path is None or not folder.writable:
-        named = f" {folder.path}" if folder.path else ""
-        return [f"The temporary folder{named} cannot be written to; no test can run."]
-    sentences = []
-    if ignored is not None:
-        sentences.append(f"{ignored} names a folder that cannot be used; {folder.path} is used instead.")
-    if folder.free_bytes is not None and folder.free_bytes < LITTLE_SPACE:
-        sentences.append(f"{folder.path}, where runs keep their records, has only {folder.free_bytes >> 20} MB left.")
-    return sentences
 
 
 def _git(root: Path) -> Git | None:
@@ -150,31 +135,14 @@ def _django(config: Config, python: Path, home: Path, search_path: str) -> Djang
 
 
 def _temporary_folder() -> TemporaryFolder:
+    path = None
     try:
         path = tempfile.gettempdir()
+        # Tried out: permissions do not show that a file system is full or read-only.
+        with tempfile.TemporaryFile(dir=path):
+            return TemporaryFolder(path=path, writable=True, free_bytes=shutil.disk_usage(path).free)
     except OSError:
-        return TemporaryFolder(path=None, writable=False, free_bytes=None)
-    try:
-        free_bytes = shutil.disk_usage(path).free
-    except OSError:
-        free_bytes = None
-    return TemporaryFolder(path=path, writable=_is_writable(path), free_bytes=free_bytes)
-
-
-def _ignored_variable(config: Config, used: str | None) -> str | None:
-    name = next((name for name in _TEMPORARY_VARIABLES if config.environment.get(name)), None)
-    # As tempfile does it: symlinks stay.
-    is_used = name is not None and used == os.path.abspath(config.environment[name])  # noqa: PTH100
-    return None if is_used else name
-
-
-def _is_writable(folder: str) -> bool:
-    """Tried out: permissions do not show that a file system is full or read-only."""
-    try:
-        with tempfile.TemporaryFile(dir=folder):
-            return True
-    except OSError:
-        return False
+        return TemporaryFolder(path=path, writable=False, free_bytes=None)
 
 
 def _modules(folder: Path) -> frozenset[str]:

@@ -8,16 +8,11 @@ import pytest
 
 from pytest_mcp import __version__
 from pytest_mcp.api.results import Git
-from pytest_mcp.config.model import Config
 from pytest_mcp.environment.surroundings import LITTLE_SPACE, Django, Surroundings, notices, surroundings
 from pytest_mcp.python.members import MemberList
 from tests.support.invented.surveys import SURROUNDINGS, TEMPORARY, around, portrait
 from tests.support.projects.disk import environment
 from tests.support.workbench import Workbench
-
-
-def with_variable(config: Config, name: str, value: str) -> Config:
-    return config._replace(environment={**config.environment, name: value})
 
 
 def test_an_empty_folder_does_not_look_like_a_project(bench: Workbench) -> None:
@@ -54,19 +49,10 @@ def test_the_server_tells_of_itself(bench: Workbench) -> None:
 
 
 def test_the_temporary_folder_is_the_one_that_runs_use(bench: Workbench) -> None:
-    seen = surroundings(with_variable(bench.config, "TMPDIR", tempfile.gettempdir()))
+    folder = surroundings(bench.config).temporary
 
-    assert (seen.temporary.path, seen.temporary.writable) == (tempfile.gettempdir(), True)
-    assert seen.ignored_variable is None
-    assert seen.temporary.free_bytes
-
-
-@pytest.mark.parametrize("name", ["TMPDIR", "TEMP", "TMP"])
-def test_a_variable_whose_folder_is_not_used_is_named_without_its_value(bench: Workbench, name: str) -> None:
-    seen = surroundings(with_variable(bench.config, name, "/no/such/secret"))
-
-    assert seen.ignored_variable == name
-    assert "secret" not in repr(seen)
+    assert (folder.path, folder.writable) == (tempfile.gettempdir(), True)
+    assert folder.free_bytes
 
 
 def test_a_temporary_folder_that_is_gone_cannot_be_written_to(
@@ -133,7 +119,6 @@ def test_nothing_is_said_where_all_is_as_it_should_be(usual: Surroundings) -> No
     [
         (with_temporary(writable=False), ["/tmp", "written"]),
         (with_temporary(path=None, writable=False), ["written"]),
-        (around(ignored_variable="TMPDIR"), ["TMPDIR", "/tmp"]),
         (with_temporary(free_bytes=LITTLE_SPACE - 1), ["99 MB", "/tmp"]),
         (around(server_prefix=portrait().prefix), ["the project's own environment"]),
         (around(members=MemberList((), more=3, is_complete=True)), ["3 more members"]),
