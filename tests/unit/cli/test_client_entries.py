@@ -10,76 +10,63 @@ from pytest_mcp.cli import client_entries
 from pytest_mcp.cli.client_entries import ClientEntry
 from pytest_mcp.cli.setup.plan import Machine
 
+GONE = "/gone/pytest-mcp does not exist or cannot be executed"
+
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A project, beside a home folder and a program of ours."""
-    (tmp_path / "bin").mkdir()
-    program = tmp_path / "bin" / "pytest-mcp"
-    program.touch(mode=0o755)
-    (tmp_path / "project").mkdir()
+    """A project, beside a home folder, a program of ours and a Python."""
+    for folder in ("bin", "project"):
+        (tmp_path / folder).mkdir()
+    for program in ("pytest-mcp", "python3"):
+        (tmp_path / "bin" / program).touch(mode=0o755)
     return tmp_path / "project"
 
 
-def found(root: Path) -> list[ClientEntry]:
-    home, folders = root.parent / "home", str(root.parent / "bin")
-    return client_entries.for_project(root, Machine("linux", home, {"PATH": folders}))
-
-
-def write(path: Path, entry: Any, name: str = "pytest") -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps({"mcpServers": {name: entry}}), encoding="utf-8")
-
-
-TOKEN = "Bearer ${PYTEST_MCP_TOKEN}"
+def entries(root: Path) -> list[ClientEntry]:
+    return client_entries.for_project(root, Machine("linux", root.parent / "home", {"PATH": str(root.parent / "bin")}))
 
 
 def problems(root: Path) -> list[str | None]:
-    return [entry.problem for entry in found(root)]
+    return [entry.problem for entry in entries(root)]
 
 
-def program(root: Path) -> str:
-    return str(root.parent / "bin" / "pytest-mcp")
+def write(root: Path, command: str, *arguments: str, file: str = "project/.mcp.json", **more: Any) -> None:
+    path = root.parent / file
+    path.parent.mkdir(parents=True, exist_ok=True)
+    entry = {"command": command, "args": arguments, **more} if command else more
+    path.write_text(json.dumps({"mcpServers": {"pytest": entry}}), encoding="utf-8")
 
 
-def test_entries_of_other_servers_are_not_shown_and_one_that_starts_or_names_ours_has_no_problem(root: Path) -> None:
-    nothing = found(root)
-    write(root / ".mcp.json", {"command": "/gone/another-server", "args": ["--token", "secret"]}, "another")
-    others = found(root)
-    write(root / ".mcp.json", {"type": "http", "url": "http://127.0.0.1:1/mcp", "headers": {"Authorization": TOKEN}})
-    on_http = found(root)
-    write(root / ".mcp.json", {"command": program(root), "args": []})
+def test_only_entries_that_start_ours_or_have_its_token_are_found(root: Path) -> None:
+    program = str(root.parent / "bin" / "pytest-mcp")
+    write(root, "/gone/another-server", "--token", "secret")
+    others = entries(root)
+    write(root, "", url="http://127.0.0.1:1/mcp", headers={"Authorization": "Bearer ${PYTEST_MCP_TOKEN}"})
+    on_http = entries(root)
+    write(root, program)
 
-    assert nothing == others == []
+    assert others == []
     assert on_http == [ClientEntry("Claude Code", ".mcp.json", None)]
-    assert found(root) == [ClientEntry("Claude Code", ".mcp.json", program(root))]
-
-
-def test_a_program_is_looked_for_on_the_path_if_the_entry_has_only_its_name(root: Path) -> None:
-    write(root / ".mcp.json", {"command": "pytest-mcp", "args": []})
-    there = problems(root)
-    Path(program(root)).chmod(0o644)
-    write(root.parent / "home/.claude.json", {"command": program(root), "args": []})
-
-    assert there == [None]
-    assert problems(root) == ["pytest-mcp is not on your PATH", f"{program(root)} does not exist or cannot be executed"]
+    assert entries(root) == [ClientEntry("Claude Code", ".mcp.json", program)]
 
 
 @pytest.mark.parametrize(
     ("command", "arguments", "problem"),
     [
-        ("/gone/pytest-mcp", [], "/gone/pytest-mcp does not exist or cannot be executed"),
-        ("/gone/python", ["-m", "pytest_mcp"], "/gone/python does not exist or cannot be executed"),
+        ("pytest-mcp", [], None),
+        ("pytest-mcp-server", [], "pytest-mcp-server is not on your PATH"),
+        ("/gone/pytest-mcp", [], GONE),
         ("pytest-mcp", ["--python=/gone/python"], "its --python /gone/python does not exist"),
         ("pytest-mcp", ["--root", "/gone/root"], "its --root /gone/root does not exist"),
         ("pytest-mcp", ["--root", "${workspaceFolder}", "--python=.venv/bin/python"], None),
         ("${userHome}/bin/pytest-mcp", [], None),
     ],
 )
-def test_a_path_in_an_entry_that_is_gone_is_named(
+def test_a_program_or_path_that_is_gone_is_named(
     root: Path, command: str, arguments: list[str], problem: str | None
 ) -> None:
-    write(root / ".mcp.json", {"command": command, "args": arguments})
+    write(root, command, *arguments)
 
     assert problems(root) == [problem]
 
@@ -94,66 +81,54 @@ def test_a_path_in_an_entry_that_is_gone_is_named(
     ],
 )
 def test_the_fix_writes_the_file_that_has_the_problem(root: Path, file: str, command: str) -> None:
-    write(root.parent / file, {"command": "/gone/pytest-mcp", "args": []})
+    write(root, "/gone/pytest-mcp", file=file)
 
-    assert [entry.fix for entry in found(root)] == [command]
+    assert [entry.fix for entry in entries(root)] == [command]
 
 
 def test_a_users_entry_for_another_project_is_not_this_ones(root: Path) -> None:
-    settings = root.parent / "home" / ".kiro" / "settings" / "mcp.json"
-    write(settings, {"command": "/gone/pytest-mcp", "args": ["--root", "/another"]})
-    assert found(root) == []
-
     link = root.with_name("link")
     link.symlink_to(root)
-    for own in (root, link, f"{root}/../project"):
-        write(settings, {"command": "/gone/pytest-mcp", "args": [f"--root={own}"]})
-        assert problems(root) == ["/gone/pytest-mcp does not exist or cannot be executed"]
+    served = {}
+    for name in ("/another", str(root), str(link)):
+        write(root, "/gone/pytest-mcp", f"--root={name}", file="home/.kiro/settings/mcp.json")
+        served[name] = problems(root)
+
+    assert served == {"/another": [], str(root): [GONE], str(link): [GONE]}
 
 
 def test_a_file_that_cannot_be_parsed_and_a_link_in_a_project_are_named(root: Path) -> None:
     (root / ".mcp.json").write_text('{"mcpServers": {', encoding="utf-8")
     (unreadable,) = problems(root)
-    write(root.parent / "secret.json", {"command": "/gone/pytest-mcp", "args": []})
+    write(root, "/gone/pytest-mcp", file="secret.json")
     (root / ".mcp.json").unlink()
     (root / ".mcp.json").symlink_to(root.parent / "secret.json")
-
     (linked,) = problems(root)
 
     assert "line 1 column 17" in (unreadable or "")
     assert "symlinks in a project are not followed" in (linked or "")
 
 
-def entry(root: Path, *arguments: str) -> dict[str, Any]:
-    return {"command": program(root), "args": list(arguments)}
-
-
-def users_file(root: Path) -> Path:
-    return root.parent / "home" / ".claude.json"
-
-
 def common(root: Path, *own: str) -> str | None:
-    return client_entries.common_python(found(root), root, own)
+    return client_entries.common_python(entries(root), root, own)
 
 
 def test_a_python_that_only_a_file_of_the_project_names_is_not_started(root: Path) -> None:
-    python = root.parent / "bin" / "python3"
-    python.touch(mode=0o755)
-    write(root / ".mcp.json", entry(root, f"--python={python}"))
+    python = str(root.parent / "bin" / "python3")
+    write(root, "pytest-mcp", f"--python={python}")
 
     assert common(root, "/usr/bin/python3") is None
-    assert common(root, str(python)) == str(python)
+    assert common(root, python) == python
 
 
 def test_a_python_in_the_users_own_settings_is_started_if_every_client_names_it(root: Path) -> None:
-    python = root.parent / "bin" / "python3"
-    python.touch(mode=0o755)
-    write(users_file(root), entry(root, f"--root={root}", f"--python={python}"))
+    python = str(root.parent / "bin" / "python3")
+    write(root, "pytest-mcp", f"--root={root}", f"--python={python}", file="home/.claude.json")
     own = common(root)
-    write(root / ".mcp.json", entry(root))
+    write(root, "pytest-mcp")
     with_another = common(root)
     (root / ".mcp.json").unlink()
-    write(users_file(root), entry(root, "--python=python3"))
+    write(root, "pytest-mcp", "--python=python3", file="home/.claude.json")
 
-    assert own == str(python)
+    assert own == python
     assert (with_another, common(root)) == (None, None)

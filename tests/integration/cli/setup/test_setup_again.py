@@ -36,7 +36,6 @@ def test_an_entry_keeps_its_options_if_none_is_typed(desk: Desk) -> None:
     "stale",
     [
         ["/gone/bin/pytest-mcp"],
-        ["/gone/bin/python", "-P", "-m", "pytest_mcp"],
         ["uvx", "--python", "3.11", "--from", "pytest-mcp-server", "pytest-mcp"],
     ],
     ids=" ".join,

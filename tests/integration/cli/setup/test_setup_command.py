@@ -73,16 +73,13 @@ def test_without_names_those_are_meant_that_are_found(desk: Desk) -> None:
     assert {Path(name).name for name in desk.files()} == {"codex", "config.toml", "settings.json", "mcp.json"}
 
 
-@pytest.mark.parametrize("option", ["--yes", "--print"])
-def test_when_no_client_is_found_each_name_is_told_once_and_how_to_print_an_entry(desk: Desk, option: str) -> None:
-    done = desk.typed(option)
+def test_when_no_client_is_found_each_name_is_listed_once_and_how_to_print_an_entry(desk: Desk) -> None:
+    done = desk.typed("--yes")
 
     words = re.findall(r"[\w-]+", done.stdout)
     assert done.returncode == 1
     assert {client.name: words.count(client.name) for client in CLIENTS} == dict.fromkeys(CLIENTS_BY_NAME, 1)
-    assert "Claude Code" not in done.stdout
-    assert "`pytest-mcp setup --print json`" in done.stdout
-    assert "`pytest-mcp setup --print goose`" in done.stdout
+    assert "--print goose" in done.stdout
 
 
 def test_print_shows_the_difference_and_writes_nothing(desk: Desk) -> None:
@@ -114,14 +111,6 @@ def test_print_goose_is_an_entry_in_yaml_with_the_file_that_it_belongs_to(desk: 
     assert (done.returncode, desk.files()) == (0, {})
 
 
-@pytest.mark.parametrize("words", [["goose"], ["goose", "cursor", "--print"], ["goose", "--remove"]])
-def test_goose_is_only_printed(desk: Desk, words: list[str]) -> None:
-    done = desk.typed(*words)
-
-    assert (done.returncode, done.stdout, desk.files()) == (2, "", {})
-    assert "pytest-mcp setup --print goose" in done.stderr
-
-
 def test_without_a_terminal_nothing_is_written_unasked(desk: Desk) -> None:
     done = desk.typed("cursor")
 
@@ -134,9 +123,7 @@ def test_without_a_terminal_nothing_is_written_unasked(desk: Desk) -> None:
     ("answer", "code"),
     [
         (b"\n", 0),
-        (b"y\n", 0),
         (b"YES\n", 0),
-        (b"n\n", 1),
         (b"what\n", 1),
         (b"\x04", 1),
         (signal.SIGINT, -signal.SIGINT),
@@ -161,7 +148,13 @@ def test_in_a_home_folder_the_users_own_settings_are_meant(desk: Desk) -> None:
 
 @pytest.mark.parametrize(
     ("options", "arguments"),
-    [([], ["emacs"]), ([], ["--yes", "--print"]), (["--root", "nowhere"], []), (["--timeout", "0"], ["codex"])],
+    [
+        ([], ["emacs"]),
+        ([], ["--yes", "--print"]),
+        ([], ["goose"]),
+        ([], ["goose", "cursor", "--print"]),
+        (["--root", "nowhere"], []),
+    ],
 )
 def test_misuse_is_one_sentence_and_two(desk: Desk, options: list[str], arguments: list[str]) -> None:
     done = desk.typed(*arguments, options=options)
@@ -171,7 +164,7 @@ def test_misuse_is_one_sentence_and_two(desk: Desk, options: list[str], argument
     assert desk.files() == {}
 
 
-@pytest.mark.parametrize(("typed", "meant"), [("cluade-code", "claude-code"), ("VS-Code", "vscode"), ("gose", "goose")])
+@pytest.mark.parametrize(("typed", "meant"), [("VS-Code", "vscode"), ("gose", "goose")])
 def test_the_nearest_client_is_suggested_for_a_misspelt_one(desk: Desk, typed: str, meant: str) -> None:
     done = desk.typed(typed, "--yes")
 

@@ -72,7 +72,7 @@ def test_what_cannot_be_edited_safely_is_refused(tmp_path: Path, content: bytes)
         paragraph(tmp_path)
 
 
-@pytest.mark.parametrize("content", [b"# Rules\n\n@AGENTS.md\n", b"@./AGENTS.md", b"x\r\n@AGENTS.md\r\n", None])
+@pytest.mark.parametrize("content", [b"# Rules\n\n@AGENTS.md\n", b"x\r\n@./AGENTS.md\r\n", None])
 def test_a_file_that_includes_the_shared_one_or_is_a_link_to_it_stands_for_it(
     tmp_path: Path, content: bytes | None
 ) -> None:
