@@ -104,15 +104,6 @@ def test_a_history_that_cannot_be_opened_is_not_ready(project: Workbench) -> Non
     assert closing(done)[1].startswith("Next: Correct --history")
 
 
-def test_no_pytest_is_one_line_to_type(project: Workbench) -> None:
-    python = python_of("no-pytest")
-
-    done = doctor(project.root, f"--python={python}")
-
-    assert done.returncode == 1
-    assert closing(done)[1] == f"Next: {python} -m pip install pytest"
-
-
 def test_a_broken_environment_is_named_with_what_is_wrong(project: Workbench) -> None:
     python = project.root / ".venv" / "bin" / "python"
     python.parent.mkdir(parents=True)
@@ -133,17 +124,6 @@ def test_a_folder_that_is_no_project_is_not_told_to_become_one(tmp_path: Path) -
     assert closing(done)[1] == "Next: cd into the project's folder, or name it with --root."
 
 
-def test_a_project_without_tests_is_told_what_was_looked_for(bench: Workbench) -> None:
-    bench.write({"pyproject.toml": "[tool.pytest.ini_options]\npython_files = 'check_*.py'\n", "tests/test_a.py": FINE})
-
-    done = doctor(bench.root, PYTHON)
-
-    assert done.returncode == 1
-    assert "python_files" in done.stdout
-    assert "check_*.py" in done.stdout
-    assert closing(done)[0] == "Not ready: no test was found"
-
-
 async def test_a_linked_worktree_is_told_with_its_main_checkout(tmp_path: Path) -> None:
     main, linked = tmp_path / "main", tmp_path / "linked"
     Workbench(main).write({"test_a.py": FINE})
@@ -156,15 +136,6 @@ async def test_a_linked_worktree_is_told_with_its_main_checkout(tmp_path: Path) 
 
     assert answer["git"] == {"top_level": ".", "main_checkout": str(main)}
     assert (answer["ready"], answer["notices"]) == (True, [])
-
-
-def test_a_checkout_above_the_root_is_named(project: Workbench) -> None:
-    git("init", cwd=project.root.parent)
-
-    done = doctor(project.root, PYTHON)
-
-    assert done.returncode == 0
-    assert f"✓ git               a folder of the checkout {project.root.parent}\n" in done.stdout
 
 
 def newly_started(root: Path, *arguments: str, **more: str) -> "subprocess.CompletedProcess[str]":

@@ -105,22 +105,15 @@ def test_a_run_without_a_result_tells_what_was_known_by_then() -> None:
     assert (answer.ready, answer.tests) == (False, None)
 
 
-def test_plugins_that_were_never_told_are_not_called_none() -> None:
+def test_what_a_child_has_not_said_is_null_and_its_python_is_the_one_that_was_chosen() -> None:
     error = ExecutionFailed("usage_error", "bad ini", RunFacts())
 
-    answer = explained(trial(survey(HELLO), error=error), SURROUNDINGS)
+    silent, started = (explained(trial(run, error=error), SURROUNDINGS) for run in (survey(), survey(HELLO)))
 
-    assert answer.pytest is not None
-    assert (answer.pytest.plugins, answer.config) == (None, None)
-
-
-def test_a_python_that_has_not_said_a_word_is_named_as_it_was_chosen() -> None:
-    error = ExecutionFailed("spawn_failure", "no process", RunFacts())
-
-    answer = explained(trial(survey(), error=error), SURROUNDINGS)
-
-    assert answer.interpreter is not None
-    assert (answer.interpreter.executable, answer.interpreter.version) == (str(CHOSEN.python), None)
+    assert silent.interpreter is not None
+    assert (silent.interpreter.executable, silent.interpreter.version) == (str(CHOSEN.python), None)
+    assert started.pytest is not None
+    assert (started.pytest.plugins, started.config) == (None, None)
 
 
 def test_a_file_outside_the_root_is_no_settings_file_of_the_project() -> None:
@@ -132,16 +125,12 @@ def test_a_file_outside_the_root_is_no_settings_file_of_the_project() -> None:
     assert answer.config.file is None
 
 
-def test_what_lies_above_the_root_and_is_not_used_is_told_even_where_the_tests_cannot_run() -> None:
+def test_what_lies_above_the_root_and_is_not_used_is_named_even_where_the_tests_cannot_run() -> None:
     above = AboveRoot(settings=["../tox.ini"], conftests=[])
-    error = ExecutionFailed("crash", "gone", RunFacts())
 
-    answers = [
-        explained(trial(survey(HELLO, above, portrait(), *session(ONE_TEST, selected=1))), SURROUNDINGS),
-        explained(trial(survey(HELLO, above), error=error), SURROUNDINGS),
-    ]
+    answer = explained(trial(survey(HELLO, above), error=ExecutionFailed("crash", "gone", RunFacts())), SURROUNDINGS)
 
-    assert [answer.notices for answer in answers] == [["Settings above the root are not used: ../tox.ini."]] * 2
+    assert answer.notices == ["Settings above the root are not used: ../tox.ini."]
 
 
 def test_long_lists_are_cut_and_what_is_missing_is_counted() -> None:

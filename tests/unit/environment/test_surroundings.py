@@ -2,7 +2,6 @@
 
 import sys
 import tempfile
-from pathlib import Path
 
 import pytest
 
@@ -15,44 +14,32 @@ from tests.support.projects.disk import environment
 from tests.support.workbench import Workbench
 
 
-def test_an_empty_folder_does_not_look_like_a_project(bench: Workbench) -> None:
-    seen = surroundings(bench.config)
-
-    assert (seen.root, seen.git, seen.looks_like_a_project) == (bench.root, None, False)
-
-
-@pytest.mark.parametrize("name", ["pyproject.toml", "pytest.ini", "tests/test_a.py", "hello.py", "src/a.txt"])
-def test_a_project_is_known_by_one_file(bench: Workbench, name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "is_project"),
+    [("pyproject.toml", True), ("tests/test_a.py", True), ("hello.py", True), ("src/a.txt", True), ("a.txt", False)],
+)
+def test_a_project_is_known_by_one_file(bench: Workbench, name: str, *, is_project: bool) -> None:
     bench.write({name: ""})
 
-    assert surroundings(bench.config).looks_like_a_project
+    assert surroundings(bench.config).looks_like_a_project == is_project
 
 
-def test_the_checkout_is_that_of_the_root(bench: Workbench) -> None:
+def test_what_surrounds_a_project_is_seen(bench: Workbench) -> None:
     (bench.root.parent / ".git").mkdir()
-
-    assert surroundings(bench.config).git == Git(top_level=str(bench.root.parent), main_checkout=None)
-
-
-def test_what_can_be_imported_from_src_is_known(bench: Workbench) -> None:
     bench.write({"src/shop/__init__.py": "", "src/tool.py": "", "src/notes/readme.txt": "", "other/__init__.py": ""})
 
-    assert surroundings(bench.config).in_src == {"shop", "tool"}
-
-
-def test_the_server_tells_of_itself(bench: Workbench) -> None:
     seen = surroundings(bench.config)
 
-    assert (seen.server.version, seen.server.executable) == (__version__, sys.executable)
+    assert seen.git == Git(top_level=str(bench.root.parent), main_checkout=None)
+    assert seen.in_src == {"shop", "tool"}
+    assert (seen.server.version, seen.server.executable, seen.server_prefix) == (
+        __version__,
+        sys.executable,
+        sys.prefix,
+    )
     assert sys.version.startswith(seen.server.python)
-    assert seen.server_prefix == sys.prefix
-
-
-def test_the_temporary_folder_is_the_one_that_runs_use(bench: Workbench) -> None:
-    folder = surroundings(bench.config).temporary
-
-    assert (folder.path, folder.writable) == (tempfile.gettempdir(), True)
-    assert folder.free_bytes
+    assert (seen.temporary.path, seen.temporary.writable) == (tempfile.gettempdir(), True)
+    assert seen.temporary.free_bytes
 
 
 def test_a_temporary_folder_that_is_gone_cannot_be_written_to(
@@ -103,15 +90,13 @@ def with_temporary(**known: object) -> Surroundings:
     "usual",
     [
         SURROUNDINGS,
-        around(git=Git(top_level=str(Path("/")), main_checkout="/main")),
         around(members=MemberList((), 0, is_complete=True)),
-        with_temporary(free_bytes=None),
+        around(looks_like_a_project=False),
         with_temporary(free_bytes=LITTLE_SPACE),
     ],
 )
 def test_nothing_is_said_where_all_is_as_it_should_be(usual: Surroundings) -> None:
     assert notices(usual, portrait(), 1) == []
-    assert notices(usual, None, 0) == []
 
 
 @pytest.mark.parametrize(
@@ -123,19 +108,11 @@ def test_nothing_is_said_where_all_is_as_it_should_be(usual: Surroundings) -> No
         (around(server_prefix=portrait().prefix), ["the project's own environment"]),
         (around(members=MemberList((), more=3, is_complete=True)), ["3 more members"]),
         (around(members=MemberList((), more=0, is_complete=False)), ["Not every folder"]),
+        (around(looks_like_a_project=False), ["/project has no project file"]),
     ],
 )
 def test_what_may_trouble_the_tests_is_one_sentence(seen: Surroundings, words: list[str]) -> None:
-    (sentence,) = notices(seen, portrait(), 1)
+    (sentence,) = notices(seen, portrait(), 0)
 
     assert all(word in sentence for word in words)
     assert sentence.endswith(".")
-
-
-def test_a_folder_without_any_sign_of_a_project_is_told_unless_it_has_tests() -> None:
-    nowhere = around(looks_like_a_project=False)
-
-    (sentence,) = notices(nowhere, None, 0)
-
-    assert sentence.startswith("/project has no project file")
-    assert notices(nowhere, portrait(), 1) == []
