@@ -1,12 +1,11 @@
 """The benchmarks measure what they say: statistics, truth checks, mutants, evidence; and their documents are fresh."""
 
+import copy
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-
-import pytest
 
 from bench import report, results
 from bench.measures import OURS, PYTEST
@@ -20,7 +19,6 @@ from bench.tokens import answers
 from bench.tokens import report as tokens_report
 from bench.tokens import results as tokens_results
 from bench.tokens.__main__ import ENVIRONMENT
-from bench.tokens.projects import Project
 from bench.tokens.real import command as real
 from bench.tokens.rows import ROWS
 from tests.support.paths import ROOT
@@ -28,8 +26,6 @@ from tests.support.paths import ROOT
 Change = Callable[[Any], object]
 # A server, its start and four runs take a few seconds; this only ends a benchmark that hangs.
 MAX_TRIAL = 120
-# The rows that are asked of something else than execute_tests, or refused.
-UNEXECUTED = ("missing-id", "listed", "counted", "explained", "tools")
 
 
 def test_every_document_is_what_its_saved_results_say() -> None:
@@ -79,79 +75,24 @@ def test_a_row_can_be_measured_with_the_real_server_and_a_trial_keeps_nothing() 
     assert [path.read_bytes() for path in (results.FILE, report.FILE)] == before
 
 
-@pytest.mark.parametrize("name", ["one-failing", "missing-id"])
-def test_the_real_server_is_asked_and_what_it_says_is_true(tmp_path: Path, name: str) -> None:
-    subject = ROWS[name].subject()
+WRONG: dict[str, Change] = {
+    "verdict": lambda answer: answer.update(verdict="passed"),
+    "count": lambda answer: answer["summary"].update(passed=answer["summary"]["passed"] - 1),
+    "key": lambda answer: answer.pop("json_report"),
+    "causes": lambda answer: answer.update(tests=answer["tests"][:1]),
+}
+
+
+def test_what_the_real_server_says_is_true_and_what_is_wrong_in_an_answer_is_complained_of(tmp_path: Path) -> None:
+    subject = ROWS["mixed"].subject()
 
     answer = answers.ask(subject.question, ENVIRONMENT.python, subject.project.write(tmp_path / "shop"))
 
     assert subject.truth(answer) == []
-
-
-def executed(project: Project) -> Any:
-    """A right answer, as short as can be: the first failure alone with its cause, the others in one group."""
-    numbers = {name: getattr(project, name) for name in ("passed", "failed", "skipped", "errors")}
-    causes = [f"{cause.words} in {cause.file}" for cause in project.causes]
-    message = "\n".join([*causes, *(f"E     {line}" for line in project.diff)])
-    others = project.failed + project.errors - 1
-    group = {"count": others, "message": message, "location": None, "example": None, "node_ids": []}
-    failure = {"node_id": "", "outcome": "failed", "duration": 0.1, "message": "", "traceback": ""}
-    uncollected = [
-        {"file": it.file, "line": it.line, "error_type": it.error_type, "message": it.cause, "traceback": None}
-        for it in project.uncollected
-    ]
-    return {
-        "verdict": "failed" if project.exit_code else "passed",
-        "exit_code": project.exit_code,
-        "summary": {"total": sum(numbers.values()), **numbers, "duration": 0.1},
-        "notices": [],
-        "collection_errors": [{**error, "also": 0} for error in uncollected],
-        "failure_groups": [group] if causes else [],
-        "tests": [failure] if causes else [],
-        "rerun": None,
-        "text_output": "",
-        "json_report": None,
-        "omitted": {"passed": project.passed, "hint": "raise max_tokens"} if causes else None,
-    }
-
-
-@pytest.mark.parametrize("name", [name for name in ROWS if name not in UNEXECUTED])
-def test_a_right_answer_is_not_complained_of(name: str) -> None:
-    subject = ROWS[name].subject()
-
-    assert subject.truth(executed(subject.project)) == []
-
-
-def without(words: str) -> Change:
-    def leave_out(answer: Any) -> None:
-        answer["failure_groups"][0]["message"] = answer["failure_groups"][0]["message"].replace(words, "")
-
-    return leave_out
-
-
-@pytest.mark.parametrize(
-    ("row", "change"),
-    [
-        pytest.param("passing", lambda it: it.update(verdict="failed"), id="verdict"),
-        pytest.param("passing", lambda it: it["summary"].update(passed=199), id="count"),
-        pytest.param("passing", lambda it: it.pop("json_report"), id="key"),
-        pytest.param("mixed", lambda it: it.update(omitted=None), id="silent omission"),
-        pytest.param("mixed", lambda it: it["failure_groups"][0].update(example=0), id="failure counted twice"),
-        pytest.param("mixed", lambda it: it.update(failure_groups=[]), id="groups"),
-        pytest.param("mixed", without("the warehouse does not answer"), id="fixture's cause"),
-        pytest.param("noisy", without("not what was reserved"), id="one cause of twelve"),
-        pytest.param("deep", without("shop/feeds.py"), id="place of a cause"),
-        pytest.param("uncollected", lambda it: it["collection_errors"].pop(), id="file"),
-        pytest.param("uncollected", lambda it: it.update(verdict="passed"), id="green though not collected"),
-    ],
-)
-def test_a_wrong_answer_is_complained_of(row: str, change: Change) -> None:
-    subject = ROWS[row].subject()
-    answer = executed(subject.project)
-
-    change(answer)
-
-    assert subject.truth(answer) != []
+    for what, change in WRONG.items():
+        wrong = copy.deepcopy(answer)
+        change(wrong)
+        assert subject.truth(wrong) != [], what
 
 
 def test_the_function_with_a_bug_is_the_innermost_around_its_line() -> None:

@@ -13,7 +13,6 @@ from bench.tokens import results as token_results
 from pytest_mcp.api.results import ExecuteResult
 from pytest_mcp.cli.setup.clients import CLIENTS
 from pytest_mcp.tools import dump
-from scripts import generate_tables
 from tests.support.paths import ROOT
 from tests.support.workbench import Workbench
 
@@ -131,19 +130,6 @@ def test_the_tokens_before_and_after_are_those_that_were_counted() -> None:
     # In thousands: names of temporary folders and durations differ by some tokens from run to run.
     assert f"or {counted.printed['pytest'] // 1000},000 tokens" in document("docs/answers.md")
     assert f"whole, {counted.answer:,} tokens" in document("docs/answers.md")
-
-
-@pytest.mark.parametrize("name", generate_tables.PARTS)
-def test_the_tables_in_a_document_are_those_of_the_code_and_of_the_measurements(name: str) -> None:
-    assert generate_tables.filled(name) == document(name)
-
-
-def test_a_drifted_figure_is_mended_and_the_rest_is_left_alone() -> None:
-    text = document("docs/answers.md")
-    drifted = text.replace("| 200 passing tests |", "| 300 passing tests |")
-
-    assert drifted != text
-    assert generate_tables.filled("docs/answers.md", drifted) == text
 
 
 def test_setup_says_of_each_program_what_it_was_seen_to_ask() -> None:

@@ -3,11 +3,11 @@
 import argparse
 import sys
 
-from tests.external.endurance import arguments, crowd, endless, expressions, kills, load, streams, wire
+from tests.external.endurance import arguments, crowd, endless, kills, load, wire
 from tests.external.endurance.figures import Measure, report
 
 MEASURES: dict[str, tuple[Measure, ...]] = {
-    "fuzz": (arguments.measure, expressions.measure, wire.measure, streams.measure),
+    "fuzz": (arguments.measure, wire.measure),
     "soak": (endless.measure, crowd.measure, kills.measure),
     "load": (load.measure,),
 }

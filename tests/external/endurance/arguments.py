@@ -7,9 +7,9 @@ from typing import Any
 
 from pytest_mcp.config.model import Config
 from pytest_mcp.tools import TOOLS, Tool, test_history
-from tests.external.endurance.expressions import any_expression
 from tests.external.endurance.figures import Figure, Tally, part
 from tests.external.endurance.oracle import Oracle
+from tests.support.invented.expressions import PIECES
 from tests.support.workbench import Workbench
 
 FULL = 100_000
@@ -97,6 +97,10 @@ def any_value(rng: random.Random) -> Any:
     if kind == 2:
         return any_expression(rng)
     return rng.choice(EVIL_VALUES if kind == 3 else EVIL_WORDS)
+
+
+def any_expression(rng: random.Random) -> str:
+    return rng.choice(["", " "]).join(rng.choices(PIECES, k=rng.randrange(17)))
 
 
 def meant_value(rng: random.Random, name: str, root: Path) -> Any:

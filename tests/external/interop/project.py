@@ -13,7 +13,7 @@ FILES = {
         """,
     "test_stuck.py": """
         import time
-        def test_stuck(): time.sleep(600)
+        def test_stuck(): time.sleep(3600)
         """,
     "test_steps.py": """
         import pytest, time

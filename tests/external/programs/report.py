@@ -1,6 +1,6 @@
 """The table of docs/clients.md about what agent programs do, from the records."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from bench.report import NOTHING, table
 from tests.external.programs.programs import PROGRAMS, Program
@@ -14,15 +14,6 @@ def programs(entries: Entries) -> str:
     seen = [(PROGRAMS[name], entries[name]) for name in PROGRAMS if name in entries]
     head = ["", *(program.title for program, _ in seen)]
     return table(head, [[what, *(tell(program, entry) for program, entry in seen)] for what, tell in FACTS])
-
-
-def opening(_: Program, entry: Entry) -> str:
-    era = "without a handshake" if entry.opening == "server/discover" else "with a handshake"
-    return f"{entry.protocol}, {era}"
-
-
-def result(_: Program, entry: Entry) -> str:
-    return ", ".join(f"`{part}`" for part in entry.calls["passed"].parts) or "nothing"
 
 
 def errors(calls: dict[str, Seen]) -> str:
@@ -40,12 +31,8 @@ def sizes(_: Program, entry: Entry) -> str:
     return f"{whole:,}{beyond}"
 
 
-def hidden(_: Program, entry: Entry) -> str:
-    return "after a search" if entry.hides_tools else "at once"
-
-
-def unasked(_: Program, entry: Entry) -> str:
-    return ", ".join(f"`{tool}`" for tool in entry.runs_unasked) or "nothing"
+def code(names: Sequence[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names) or "nothing"
 
 
 def patience(waited: Wait | None) -> str:
@@ -54,21 +41,20 @@ def patience(waited: Wait | None) -> str:
     return f"more than {waited.tried} s" if waited.seconds is None else f"{waited.seconds} s"
 
 
-def yes(is_so: bool) -> str:
-    return "yes" if is_so else "no"
-
-
 FACTS: tuple[Fact, ...] = (
     ("version, seen on", lambda _, entry: f"{entry.version}, {entry.date}"),
-    ("protocol it asks for", opening),
-    ("shows of a result", result),
+    (
+        "protocol it asks for",
+        lambda _, entry: f"{entry.protocol}, with{'out' * (entry.opening == 'server/discover')} a handshake",
+    ),
+    ("shows of a result", lambda _, entry: code(entry.calls["passed"].parts)),
     ("shows of a JSON-RPC error", lambda _, entry: errors(entry.calls)),
     ("with `--errors result`", lambda _, entry: errors(entry.calls_with_results)),
     ("characters shown: whole; of a larger answer", sizes),
     ("waits for an answer, without progress", lambda _, entry: patience(entry.silent)),
     ("waits for an answer, with progress", lambda _, entry: patience(entry.talking)),
     ("its setting for that", lambda program, _: f"`{program.setting}`"),
-    ("shows the tools", hidden),
-    ("runs without permission, if nobody can be asked", unasked),
-    ("passes on its environment variables", lambda _, entry: yes(entry.hands_on_variables)),
+    ("shows the tools", lambda _, entry: "after a search" if entry.hides_tools else "at once"),
+    ("runs without permission, if nobody can be asked", lambda _, entry: code(entry.runs_unasked)),
+    ("passes on its environment variables", lambda _, entry: "yes" if entry.hands_on_variables else "no"),
 )

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from scripts.environments import ENVIRONMENTS
+from tests.external.interop.project import FILES as SHARED_FILES
 from tests.external.programs import tap
 from tests.external.programs.dialects import Body
 from tests.external.programs.models import Call, standing_in
@@ -33,16 +34,7 @@ END_SECONDS = 15
 # So many tests are listed in answers of growing size: about 140 characters for each.
 SIZES = (100, 250, 500, 1000, 3000)
 FILES = {
-    "test_fine.py": "def test_fine(): pass\n",
-    "test_bad.py": """
-        def test_bad():
-            price = 3
-            assert price == 4, "too cheap"
-        """,
-    "test_stuck.py": """
-        import time
-        def test_stuck(): time.sleep(3600)
-        """,
+    **SHARED_FILES,
     "test_crash.py": """
         import os
         def test_crash(): os.abort()

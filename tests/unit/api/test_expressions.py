@@ -2,11 +2,12 @@
 
 import pytest
 from _pytest.mark.expression import Expression
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pytest_mcp.api.expressions import MAX_DEPTH, MAX_DIGITS, MAX_LENGTH, MAX_TERMS, ExpressionError, checked, names
 from tests.support.invented.expressions import NAMES, PIECES, VALUES, is_ours_to_refuse, pytest_takes, we_take
+from tests.support.thorough import thorough
 
 soup = st.lists(st.sampled_from(PIECES) | st.text(max_size=2), max_size=16).map("".join)
 spaced_soup = st.lists(st.sampled_from(PIECES), max_size=16).map(" ".join)
@@ -37,7 +38,7 @@ def nearly_right(draw: st.DrawFn) -> str:
 anything = soup | spaced_soup | sentences | nearly_right()
 
 
-@settings(max_examples=400)
+@thorough(400)
 @given(anything)
 @example("m(a=1,a=2)")
 @example("m(__debug__=1)")
@@ -50,7 +51,7 @@ def test_a_marker_expression_is_taken_exactly_if_pytest_takes_it(expression: str
     assert taken == (pytest_takes(expression) and not is_ours_to_refuse(expression))
 
 
-@settings(max_examples=300)
+@thorough(300)
 @given(anything)
 def test_a_keyword_expression_is_taken_exactly_if_pytest_takes_it_and_it_has_no_arguments(expression: str) -> None:
     taken = we_take(expression, arguments=False)

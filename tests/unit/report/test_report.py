@@ -1,6 +1,6 @@
 from typing import Any
 
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pytest_mcp.api.errors import ExecutionFailed, RunFacts
@@ -21,6 +21,7 @@ from tests.support.invented.records import (
     skipped,
 )
 from tests.support.invented.streams import NODE_IDS, altered_records, damaged_sessions, line_of
+from tests.support.thorough import thorough
 
 A, B, C = NODE_IDS
 CEILING = 16 * 1024 * 1024
@@ -32,7 +33,7 @@ def answered(stream: list[Event], **asked: Any) -> ExecuteResult:
     return fit_execution(execution_report(run, None), run.request, ceiling=CEILING)
 
 
-@settings(max_examples=100)
+@thorough(100)
 @given(st.lists(altered_records() | st.sampled_from(green(A, B)), max_size=6), st.sampled_from(["auto", "full"]))
 @example([line_of(finished(A, 10**400))], "auto")
 @example([line_of(phase(A), sections=[["a title alone"]])], "auto")

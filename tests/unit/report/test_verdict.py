@@ -6,7 +6,7 @@ from typing import get_args
 
 import pytest
 from hypothesis import event as note
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pytest_mcp.api.results import Verdict
@@ -40,6 +40,7 @@ from tests.support.invented.records import (
     uncollected,
 )
 from tests.support.invented.streams import NODE_IDS, damaged_sessions
+from tests.support.thorough import thorough
 
 A, B, _ = NODE_IDS
 
@@ -143,7 +144,7 @@ def has_earned_it(stream: list[Event], exit: Exit) -> bool:  # noqa: A002 - the 
     )
 
 
-@settings(max_examples=200)
+@thorough(200)
 @given(damaged_sessions(), exits)
 @example([*green(A), Started(A)], exited(0))
 @example([*green(A), ended(1)], exited(0))
