@@ -30,18 +30,15 @@ from pytest_mcp.history.runs import project_name
 from pytest_mcp.history.store import HistoryUnavailable, Letter, RunRow, TestRow, open_store
 from pytest_mcp.process.background import in_thread
 from pytest_mcp.report import grouping, rerun
-from pytest_mcp.report.grouping import Group
 from pytest_mcp.report.report import Report
 
 # The answer of a call is still being sent when the call is over.
 SETTLE_SECONDS = 0.1
 # How long an answer waits to learn whether its run can be recorded, which is asked when the run begins.
 OPENING_SECONDS = 2
-# How long a server waits for outstanding writes when it stops.
+# How long a server waits for outstanding writes when it stops, and a command, which is there for its one run.
 PARTING_SECONDS = 2
-# A command is there for its one run.
 COMMAND_SECONDS = 5
-FINGERPRINT_DIGITS = 16
 _LETTERS: dict[Outcome, Letter] = {"passed": "P", "failed": "F", "skipped": "S", "error": "E"}
 
 logger = logging.getLogger(__name__)
@@ -125,9 +122,7 @@ class Recording:
         self.is_open = True
         earlier = self.recorder.take_problem()
         lost = [] if earlier is None else [f"An earlier run was not recorded in the history: {earlier}."]
-        if not failures:
-            return lost
-        past = await remarks.remarks_in_time(self.recorder.history, self.root, failures)
+        past = await remarks.remarks_in_time(self.recorder.history, self.root, failures) if failures else {}
         return [*(f"{node_id}: {words}." for node_id, words in past.items()), *lost]
 
     def keep(self, request: ExecuteTests, report: Report) -> None:
@@ -170,7 +165,12 @@ def run_row(request: ExecuteTests, report: Report, recording: Recording, code: C
 
 
 def test_rows(report: Report) -> list[TestRow]:
-    causes = {failure.node_id: _fingerprint(group) for group in report.groups for failure in group.members}
+    causes: dict[str, str] = {}
+    for group in report.groups:
+        # Equal for groups whose causes differ only in numbers, addresses, paths and parameters.
+        cause = grouping.masked(group.example.cause, group.example.node_id)
+        fingerprint = hashlib.sha256(cause.encode("utf-8", "replace")).hexdigest()[:16]
+        causes |= {failure.node_id: fingerprint for failure in group.members}
     return [
         TestRow(test.node_id, _LETTERS[test.outcome], round(test.duration, 6), causes.get(test.node_id), test.worker)
         for test in report.tests
@@ -185,12 +185,6 @@ def _selection(request: ExecuteTests, report: Report) -> str:
     if report.shard is not None:
         chosen["shard"] = f"{report.shard.index}/{report.shard.count}"
     return json.dumps(chosen, sort_keys=True, separators=(",", ":"))
-
-
-def _fingerprint(group: Group) -> str:
-    """Equal for groups whose causes differ only in numbers, addresses, paths and parameters."""
-    cause = grouping.masked(group.example.cause, group.example.node_id)
-    return hashlib.sha256(cause.encode("utf-8", "replace")).hexdigest()[:FINGERPRINT_DIGITS]
 
 
 def _problem_of_opening(address: str) -> str | None:

@@ -39,14 +39,13 @@ def _flaky(each: FlakyTest, painter: Painter) -> Lines:
 
 
 def _failing(each: FailingTests, painter: Painter) -> Lines:
-    names = [f"  {safe_line(name)}" for name in each.node_ids]
-    more = each.count - len(names)
+    more = each.count - len(each.node_ids)
     passed = f"; passed at {safe_line(each.passed_at)}" if each.passed_at else "; never passed"
     before = f", failed {each.failed_before} times before that" if each.failed_before else ""
     times = f"{each.runs} {'run' if each.runs == 1 else 'runs'}"
     return [
         f"{painter.paint('failing', 'bold', 'red')} since {_when(each.since, each.commit)}, {times}{passed}{before}:",
-        *names,
+        *(f"  {safe_line(name)}" for name in each.node_ids),
         *([f"  and {more} more"] if more else []),
         *([f"  {each.hint}"] if each.hint else []),
     ]

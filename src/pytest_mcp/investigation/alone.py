@@ -129,15 +129,13 @@ async def reproduce(runner: Runner, node_id: str, alone: Alone, on_step: OnStep)
     times = f"{REPETITIONS + 1} of {REPETITIONS + 1}"
     try:
         if not await _repeats(runner, node_id, failing, failed=True):
-            return Reproduction(f"the {'hash seed does' if failing.random is None else 'seeds do'} not decide")
+            return Reproduction("the seed does not decide")
         if not await _repeats(runner, node_id, passing, failed=False):
             return Reproduction(f"failed in {times} runs with {failing}", failing)
-        failing, passing = await _deciding(runner, node_id, failing, passing)
     except OutOfTime:
         return Reproduction(f"failed with {failing}, passed with {passing}; there was no time to repeat that")
-    return Reproduction(
-        f"fails with {failing} ({times} runs), passes with {passing} ({times}): the seed decides", failing
-    )
+    words = f"fails with {failing} ({times} runs), passes with {passing} ({times}): the seed decides"
+    return Reproduction(words, failing)
 
 
 async def _repeats(runner: Runner, node_id: str, seeds: Seeds, *, failed: bool) -> bool:
@@ -146,13 +144,3 @@ async def _repeats(runner: Runner, node_id: str, seeds: Seeds, *, failed: bool) 
         if not (seen.failed if failed else seen.passed):
             return False
     return True
-
-
-async def _deciding(runner: Runner, node_id: str, failing: Seeds, passing: Seeds) -> tuple[Seeds, Seeds]:
-    """With two kinds of seeds: the one that decides."""
-    if failing.hash is None or failing.random is None:
-        return failing, passing
-    crossed = await run_once(Seeds(failing.hash, passing.random).apply(runner), node_id)
-    if crossed.failed:
-        return Seeds(failing.hash), Seeds(passing.hash)
-    return Seeds(None, failing.random), Seeds(None, passing.random)

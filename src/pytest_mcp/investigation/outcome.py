@@ -66,48 +66,46 @@ def pattern(outcomes: Iterable[Outcome]) -> str:
 def outcome_of(run: Run[Request], node_id: str) -> Outcome:
     record = run.ledger.tests.get(node_id)
     failure = failures.failure_of(record) if record is not None and record.outcome in ("failed", "error") else None
-    letter, words, cause = _judged(run, node_id, failure)
-    elsewhere = next((f"{each.name} from {each.file}" for each in run.ledger.imported_elsewhere), None)
+    letter: Letter
+    cause: Hashable = None
+    if failure is not None:
+        letter, words, cause = "F", grouping.line(failure.cause), _cause_of(failure)
+    elif record is not None and record.outcome == "passed":
+        letter, words = ("R", "passed only when a plugin repeated it") if record.repeated else ("P", "")
+    elif record is not None and record.outcome == "skipped":
+        letter, words = "S", failures.skip_reason(record)
+    else:
+        letter, words = _without_outcome(run, node_id)
+    elsewhere = next((in_line(f"{each.name} from {each.file}") for each in run.ledger.imported_elsewhere), None)
     return Outcome(
         letter,
         in_line(words),
-        cause,
+        # A process that died has no failing statement.
+        cause or (words if letter == "F" else None),
         said="" if failure is None else failures.plain(failure.message).replace(f"{run.environment.root}/", ""),
         seconds=run.exit.duration,
         random_seed=run.ledger.seeded.seed if run.ledger.seeded else None,
-        elsewhere=None if elsewhere is None else in_line(elsewhere),
+        elsewhere=elsewhere,
         stack=tuple(stacks.stuck_at(run)) if letter == "H" else (),
         failure=failure,
     )
 
 
-def _judged(run: Run[Request], node_id: str, failure: Failure | None) -> tuple[Letter, str, Hashable]:
-    if failure is not None:
-        return "F", grouping.line(failure.cause), _cause_of(failure)
-    record = run.ledger.tests.get(node_id)
-    if record is not None and record.outcome == "passed":
-        return ("R", "passed only when a plugin repeated it", None) if record.repeated else ("P", "", None)
-    if record is not None and record.outcome == "skipped":
-        return "S", failures.skip_reason(record), None
-    return _without_outcome(run, node_id)
-
-
-def _without_outcome(run: Run[Request], node_id: str) -> tuple[Letter, str, Hashable]:
+def _without_outcome(run: Run[Request], node_id: str) -> tuple[Letter, str]:
     ended, ledger = run.exit, run.ledger
     if ended.timed_out:
-        return (*_late(run, node_id), None)
+        return _late(run, node_id)
     if node_id in ledger.running and ended.reason == "exited":
-        how = ended.signal or f"exit code {ended.code}"
-        return "F", f"the process ended while it ran ({how})", ("died", how)
+        return "F", f"the process ended while it ran ({ended.signal or f'exit code {ended.code}'})"
     if ledger.collection_failures:
         broken = collection_errors.collection_error(ledger.collection_failures[0])
-        return "C", f"{broken.file} cannot be collected: {broken.error_type}: {broken.message}", None
+        return "C", f"{broken.file} cannot be collected: {broken.error_type}: {broken.message}"
     if ledger.skipped_modules:
-        return "S", ledger.skipped_modules[0].reason, None
+        return "S", ledger.skipped_modules[0].reason
     if ledger.refused is not None:
-        return "?", "pytest does not collect its file (python_files)", None
+        return "?", "pytest does not collect its file (python_files)"
     error = no_result.diagnose(run)
-    return "?", "not there: pytest does not select it" if error is None else error.message.partition("\n")[0], None
+    return "?", "not there: pytest does not select it" if error is None else error.message.partition("\n")[0]
 
 
 def _late(run: Run[Request], node_id: str) -> tuple[Letter, str]:

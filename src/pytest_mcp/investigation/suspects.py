@@ -71,16 +71,6 @@ class Suspected:
 
 
 @dataclass(frozen=True)
-class Spectra:
-    """What was run by the test under investigation, and by others that failed alike, failed otherwise, and passed."""
-
-    target: Executed
-    alike: Sequence[Executed] = ()
-    otherwise: Sequence[Executed] = ()
-    passed: Sequence[Executed] = ()
-
-
-@dataclass(frozen=True)
 class Clues:
     # Places on the way to the failure, the innermost first: file and line.
     frames: Sequence[tuple[str, int]] = ()
@@ -146,7 +136,7 @@ async def traced(runner: Runner, failing: Sequence[str], *, everything: bool) ->
 def suspects_of(run: Run[ExecuteTests], node_id: str, changed: Lines) -> list[Suspect]:
     failed = failures_of(run.ledger)
     if node_id in failed:
-        ranked = _of_failure(run.ledger, failed, node_id, changed)
+        ranked = _suspects_of_failure(run.ledger, failed, node_id, changed)
     else:
         ranked = _import_chain(_import_error(run.ledger, node_id.partition("::")[0]) or "")
     return [
@@ -160,28 +150,21 @@ def failures_of(ledger: Ledger) -> dict[str, Failure]:
     return {record.node_id: failures.failure_of(record) for record in failed}
 
 
-def _of_failure(ledger: Ledger, failed: Mapping[str, Failure], node_id: str, changed: Lines) -> Ranked:
+def _suspects_of_failure(ledger: Ledger, failed: Mapping[str, Failure], node_id: str, changed: Lines) -> Ranked:
     target = ledger.executed.get(node_id)
     if target is None:
         return []
-    clues = _clues(failed[node_id], target, changed)
-    spectra = _spectra(ledger, failed, target)
-    own = [line for line in target.lines() if places.is_source(line.file)]
-    ran = ranked(scores(spectra, own), clues)
-    return ran if len(ran) >= MAX_SUSPECTS else [*ran, *_at_import(ledger, spectra, clues)]
 
+    def executed(ids: Iterable[str]) -> list[Executed]:
+        return [known for each in ids if (known := ledger.executed.get(each)) is not None and known.complete]
 
-def _spectra(ledger: Ledger, failed: Mapping[str, Failure], target: Executed) -> Spectra:
-    executed = {name: each for name, each in ledger.executed.items() if each.complete}
     groups = [{each.node_id for each in group.members} for group in grouping.group([*failed.values()])]
-    alike = next(ids for ids in groups if target.id in ids)
-    passed = [record.node_id for record in ledger.completed if record.outcome == "passed"]
-    return Spectra(
-        target,
-        [executed[other] for other in alike - {target.id} if other in executed],
-        [executed[other] for other in failed.keys() - alike if other in executed],
-        [executed[other] for other in passed if other in executed],
-    )
+    alike = next(ids for ids in groups if node_id in ids)
+    passed = executed(record.node_id for record in ledger.completed if record.outcome == "passed")
+    own = [line for line in target.lines() if places.is_source(line.file)]
+    clues = _clues(failed[node_id], target, changed)
+    ran = ranked(scores(own, executed(alike - {node_id}), executed(failed.keys() - alike), passed), clues)
+    return ran if len(ran) >= MAX_SUSPECTS else [*ran, *_at_import(ledger, target, passed, clues)]
 
 
 def _clues(failure: Failure, target: Executed, changed: Lines) -> Clues:
@@ -191,15 +174,15 @@ def _clues(failure: Failure, target: Executed, changed: Lines) -> Clues:
     return Clues(frames, calls, changed)
 
 
-def _at_import(ledger: Ledger, spectra: Spectra, clues: Clues) -> Ranked:
+def _at_import(ledger: Ledger, target: Executed, passed: Sequence[Executed], clues: Clues) -> Ranked:
     """Functions that ran while the test's own file was imported; all tests of that file depend on them."""
-    file = spectra.target.id.partition("::")[0]
+    file = target.id.partition("::")[0]
     imported = ledger.executed.get(file)
     if imported is None:
         return []
-    own = {(line.file, line.function) for line in spectra.target.lines()}
+    own = {(line.file, line.function) for line in target.lines()}
     lines = [line for line in imported.lines() if places.is_source(line.file) and line.function != MODULE]
-    dependent = sum(test.id.startswith(f"{file}::") for test in spectra.passed)
+    dependent = sum(test.id.startswith(f"{file}::") for test in passed)
     score = AT_IMPORT * ochiai(1, dependent, 1)
     return ranked({line: score for line in lines if line[:2] not in own}, clues)
 
@@ -226,15 +209,17 @@ def ochiai(failed: float, passed: float, failing: float) -> float:
     return failed / math.sqrt(failing * (failed + passed)) if failed else 0.0
 
 
-def scores(spectra: Spectra, lines: Iterable[Line]) -> dict[Line, float]:
-    """Of these lines, all of which the test under investigation ran."""
+def scores(
+    lines: Iterable[Line], alike: Sequence[Executed], otherwise: Sequence[Executed], passed: Sequence[Executed]
+) -> dict[Line, float]:
+    """Of lines that the test under investigation ran, by those tests that failed alike, failed otherwise or passed."""
     wanted = frozenset(lines)
-    alike, otherwise, passed = (
+    like, unlike, good = (
         Counter(line for test in tests for line in wanted.intersection(test.lines()))
-        for tests in (spectra.alike, spectra.otherwise, spectra.passed)
+        for tests in (alike, otherwise, passed)
     )
-    failing = 1 + len(spectra.alike) + OTHER_CAUSE * len(spectra.otherwise)
-    return {line: ochiai(1 + alike[line] + OTHER_CAUSE * otherwise[line], passed[line], failing) for line in wanted}
+    failing = 1 + len(alike) + OTHER_CAUSE * len(otherwise)
+    return {line: ochiai(1 + like[line] + OTHER_CAUSE * unlike[line], good[line], failing) for line in wanted}
 
 
 def ranked(scored: Mapping[Line, float], clues: Clues) -> Ranked:

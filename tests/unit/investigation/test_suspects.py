@@ -8,7 +8,7 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_mcp.investigation.suspects import Clues, Spectra, ranked, scores, suspects_of
+from pytest_mcp.investigation.suspects import Clues, ranked, scores, suspects_of
 from pytest_mcp.run.events import Executed, Line
 from pytest_mcp.text import MAX_NAME
 from tests.support.invented.records import execution, one_test, phase, session
@@ -48,9 +48,7 @@ def line(number: int) -> Line:
 def test_a_line_is_scored_as_the_definition_by_sets_says(
     target: frozenset[int], alike: list[frozenset[int]], passed: list[frozenset[int]]
 ) -> None:
-    spectra = Spectra(ran(target), [*map(ran, alike)], (), [*map(ran, passed)])
-
-    scored = scores(spectra, spectra.target.lines())
+    scored = scores(ran(target).lines(), [*map(ran, alike)], [], [*map(ran, passed)])
 
     failing = [target, *alike]
     assert scored.keys() == {line(number) for number in target}
@@ -65,8 +63,7 @@ def test_a_line_is_scored_as_the_definition_by_sets_says(
 def test_ranks_name_each_function_once_by_one_of_its_best_lines(
     target: frozenset[int], otherwise: list[frozenset[int]], passed: list[frozenset[int]]
 ) -> None:
-    spectra = Spectra(ran(target), (), [*map(ran, otherwise)], [*map(ran, passed)])
-    scored = scores(spectra, spectra.target.lines())
+    scored = scores(ran(target).lines(), [], [*map(ran, otherwise)], [*map(ran, passed)])
 
     found = ranked(scored, Clues())
 
