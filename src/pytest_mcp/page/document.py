@@ -109,11 +109,9 @@ def _kept_rows(content: Content, most: float) -> list[tuple[str, list[Any]]]:
     """
     room, causes = Room(most), {failure.node_id: failure.cause for failure in content.report.failures}
     rows = [_row(test, causes.get(test.node_id) or test.reason or "") for test in content.tests]
-    kept: set[int] = set()
-    for outcome in _MOST_IMPORTANT_FIRST:
-        numbers = [number for number, test in enumerate(content.tests) if test.outcome == outcome]
-        kept.update(number for number in numbers if room.takes(rows[number]))
-    return [(test.node_id.partition("::")[0], rows[n]) for n, test in enumerate(content.tests) if n in kept]
+    by_importance = sorted(range(len(rows)), key=lambda n: _MOST_IMPORTANT_FIRST.index(content.tests[n].outcome))
+    kept = sorted(n for n in by_importance if room.takes(rows[n]))
+    return [(content.tests[n].node_id.partition("::")[0], rows[n]) for n in kept]
 
 
 def _row(test: RanTest, why: str) -> list[Any]:
@@ -170,10 +168,9 @@ def _known(**values: Any) -> Json:
 
 
 def _part(part: Part, captures: bool) -> Json:
+    text = "" if part.chain else cut_middle(part.text.strip("\n") or part.message, MAX_OUTPUT)
     out = _outputs(part.sections if captures else ())
-    if part.chain:
-        return _known(title=part.title, out=out, chain=[_raised(raised) for raised in part.chain])
-    return _known(title=part.title, out=out, text=cut_middle(part.text.strip("\n") or part.message, MAX_OUTPUT))
+    return _known(title=part.title, out=out, chain=[_raised(raised) for raised in part.chain], text=text)
 
 
 def _raised(raised: Raised) -> Json:

@@ -60,10 +60,9 @@ def _source(name: str) -> str:
     return _SPACES.sub(r"\1", text) if name.endswith(".css") else text
 
 
-def _policy(script: str, style: str) -> str:
-    allowed = f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; img-src data:;"
+def _policy(*sources: str) -> str:
+    """For a script and a style."""
+    digests = [hashlib.sha256(source.encode("utf-8")).digest() for source in sources]
+    script, style = (f"'sha256-{base64.b64encode(digest).decode('ascii')}'" for digest in digests)
+    allowed = f"default-src 'none'; script-src {script}; style-src {style}; img-src data:;"
     return f"{allowed} base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
-
-
-def _hash(source: str) -> str:
-    return f"sha256-{base64.b64encode(hashlib.sha256(source.encode('utf-8')).digest()).decode('ascii')}"

@@ -7,13 +7,12 @@ all tests, which take what is left, are in `document`.
 import json
 import shlex
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import takewhile
-from statistics import median
 from typing import Any, NamedTuple
 
 from pytest_mcp import __version__
-from pytest_mcp.api.results import CollectionError, Coverage, CoverageFile, Outcome, Summary, Verdict
+from pytest_mcp.api.results import CollectionError, CoverageFile, Outcome, Summary, Verdict
 from pytest_mcp.page.content import Content, PageOrigin, Result, SourceLines
 from pytest_mcp.report import collection_errors, coverage, serialize
 from pytest_mcp.report.report import RanTest, Report
@@ -178,23 +177,21 @@ def _fitting(kind: str, rows: Iterable[Any], most: float, things: str) -> list[B
 
 
 def _failed(summary: Summary) -> str:
-    bad = [(summary.failed, "failed"), (summary.errors, "errors" if summary.errors > 1 else "error")]
-    counted = " and ".join(f"{number:,} {name}" for number, name in bad if number)
-    return (
-        f"{counted} of {summary.total:,}." if counted else f"No test failed, but pytest reports a failure. {_NO_PASS}"
-    )
+    bad = {"failed": summary.failed, "with errors": summary.errors}
+    counted = " and ".join(f"{number:,} {name}" for name, number in bad.items() if number)
+    return f"{counted} of {summary.total:,}." if counted else "No test failed, but pytest reports a failure."
 
 
 def _counts(report: Report) -> list[tuple[str, str, int]]:
     """Each with the class that has its colour."""
     summary, not_run = report.summary, report.not_run + len(report.running)
-    less_usual = [("not run", "not-run", not_run), ("deselected", "deselected", report.deselected)]
     return [
         ("failed", "failed", summary.failed),
         ("errors", "error", summary.errors),
         ("passed", "passed", summary.passed),
         ("skipped", "skipped", summary.skipped),
-        *(each for each in less_usual if each[2]),
+        *([("not run", "not-run", not_run)] if not_run else []),
+        *([("deselected", "deselected", report.deselected)] if report.deselected else []),
         ("total", "total", summary.total),
     ]
 
@@ -237,9 +234,8 @@ def _bars(seconds: Mapping[str, float]) -> list[tuple[str, str, float]]:
 def _unfinished(report: Report) -> list[str]:
     if report.problem is None:
         return []
-    running = f"Running when the run ended: {few(map(label, report.running))}."
-    not_run = f"Not started: {report.not_run} selected tests."
-    return [*([running] if report.running else []), *([not_run] if report.not_run else [])]
+    running = [f"Running when the run ended: {few(map(label, report.running))}."] if report.running else []
+    return [*running, *([f"Not started: {report.not_run} selected tests."] if report.not_run else [])]
 
 
 def _coverage(content: Content, most: int) -> PageSection:
@@ -249,18 +245,15 @@ def _coverage(content: Content, most: int) -> PageSection:
     covered = coverage.coverage_answer(measured, len(measured.files), in_full=True)
     counts = {file.file: file.lines for file in measured.files}
     rows = (_covered(file, counts.get(file.file), content.missed_lines.get(file.file, ())) for file in covered.files)
-    said: list[Block] = [("text", text) for text in _coverage_sentences(covered)]
+    percent = "" if covered.percent is None else f"{covered.percent:g} %: "
+    sentences = [
+        f"{percent}{covered.summary}.",
+        f"Not everything ran that could have: {covered.partial}." if covered.partial else "",
+        f"Not measured: {', '.join(covered.not_measured)}." if covered.not_measured else "",
+    ]
+    said: list[Block] = [("text", sentence(text)) for text in sentences if text]
     fitting = _fitting("coverage", rows, most * COVERAGE_SHARE, "files with lines that did not run")
     return PageSection("coverage", "Coverage", [*said, *fitting])
-
-
-def _coverage_sentences(covered: Coverage) -> Iterator[str]:
-    percent = "" if covered.percent is None else f"{covered.percent:g} %: "
-    yield f"{percent}{sentence(covered.summary)}."
-    if covered.partial:
-        yield f"Not everything ran that could have: {sentence(covered.partial)}."
-    if covered.not_measured:
-        yield sentence(f"Not measured: {', '.join(covered.not_measured)}.")
 
 
 def _covered(file: CoverageFile, lines: int | None, source: SourceLines) -> tuple[str, str, str, str, SourceLines]:
@@ -280,8 +273,7 @@ def _past(content: Content, most: int) -> PageSection:
         earlier, test = content.past.get(name, ()), now.get(name)
         this = [] if test is None else [(LETTERS[test.outcome], round(test.duration, 3))]
         rows[name] = _words(earlier, test), [*earlier, *this]
-    meaning = "One letter for each run, the oldest first and this one last: {}."
-    meaning += " The bar above a letter is how long the test took."
+    meaning = "One letter for each run, the oldest first and this one last: {}. The bar is how long the test took."
     blocks = strips(meaning, rows, most * PAST_SHARE)
     if (more := len(_failing(content)) - MAX_FAILING) > 0:
         blocks.append(("text", f"{more:,} more failing tests are left out here."))
@@ -294,10 +286,6 @@ def _failing(content: Content) -> list[str]:
 
 
 def _words(earlier: Sequence[Result], now: RanTest | None) -> str:
-    took = "" if now is None else f"{now.duration:.3f} s"
-    if not earlier:
-        return ", ".join(filter(None, [took, "no earlier run is recorded"]))
     failed = sum(letter in "FE" for letter, _ in earlier)
-    passes = [seconds for letter, seconds in earlier if letter == "P" and seconds is not None]
-    usual = f"{median(passes):.3f} s when it passed" if passes else ""
-    return ", ".join(filter(None, [took, usual, f"failed {failed} of {len(earlier)} times before"]))
+    known = f"failed {failed} of {len(earlier)} times before" if earlier else "no earlier run is recorded"
+    return known if now is None else f"{now.duration:.3f} s, {known}"

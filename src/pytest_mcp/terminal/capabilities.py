@@ -8,9 +8,6 @@ from typing import NamedTuple, TextIO
 
 from pytest_mcp.terminal.colours import Painter
 
-# If the terminal does not report its width.
-DEFAULT_WIDTH = 80
-
 
 class Screen(NamedTuple):
     # Whether stdout is a terminal, not a file or a pipe.
@@ -51,8 +48,8 @@ def has_colours(environment: Mapping[str, str], *, capable: bool, asked: bool | 
 def width(stream: TextIO) -> int:
     """The current width: the window can be resized at any time."""
     with suppress(OSError, ValueError):
-        return os.get_terminal_size(stream.fileno()).columns or DEFAULT_WIDTH
-    return DEFAULT_WIDTH
+        return os.get_terminal_size(stream.fileno()).columns or 80
+    return 80
 
 
 def is_in_foreground(stream: TextIO) -> bool:

@@ -4,7 +4,7 @@ Pure. Whether colours are used is decided in `capabilities`. Text must be made s
 """
 
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from pytest_mcp.text import safe_line
@@ -36,16 +36,10 @@ def last_columns(text: str, most: int) -> str:
     """The end of a text, because the end of a path says more than its beginning."""
     if columns(text) <= most:
         return text
-    kept = "".join(_from_the_end(text, most - len(ELLIPSIS)))[::-1]
+    kept = text[-most:] if most > 0 else ""
+    while kept and columns(kept) > most - len(ELLIPSIS):
+        kept = kept[1:]
     return ELLIPSIS + kept if kept else ""
-
-
-def _from_the_end(text: str, most: int) -> Iterator[str]:
-    for character in reversed(text):
-        most -= _width(character)
-        if most < 0:
-            return
-        yield character
 
 
 def _width(character: str) -> int:

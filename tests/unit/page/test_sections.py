@@ -182,7 +182,7 @@ def test_with_a_history_each_recorded_run_is_a_letter_and_this_run_is_the_last()
 
     drawn = rows(shown)
 
-    assert drawn[ALIKE] == ("0.100 s, 0.200 s when it passed, failed 1 of 3 times before", "PPFF")
+    assert drawn[ALIKE] == ("0.100 s, failed 1 of 3 times before", "PPFF")
     assert drawn[COMPARED][0].endswith(" s, failed 2 of 2 times before")
     assert drawn["tests/test_b.py::test_setup"][0].endswith(" s, no earlier run is recorded")
     assert "P passed, F failed, E error" in blocks(shown, "past")["legend"]

@@ -36,12 +36,12 @@ def test_a_line_can_be_drawn_again_on_a_terminal_that_says_what_it_is(kind: str 
 
         assert capabilities.is_capable(stream, environment) is capable
         # A new terminal has no size yet.
-        assert capabilities.width(stream) == capabilities.DEFAULT_WIDTH
+        assert capabilities.width(stream) == 80
 
 
 def test_what_is_no_terminal_shows_text_alone_and_has_the_usual_width() -> None:
     stream = io.StringIO()
 
     assert not capabilities.is_capable(stream, {"TERM": "xterm"})
-    assert capabilities.width(stream) == capabilities.DEFAULT_WIDTH
+    assert capabilities.width(stream) == 80
     assert capabilities.is_in_foreground(stream)
