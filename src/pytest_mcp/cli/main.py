@@ -48,8 +48,8 @@ EXIT_LIKE_PYTEST = ("run", "discover", "merge", "investigate", "history")
 IN_A_PROJECT = ("run", "discover", "investigate", "history", "setup", "doctor")
 # Those of them that execute code of the project.
 RUNS_TESTS = ("run", "discover", "investigate", "doctor")
-# Flags whose value may be left out. It has to be typed behind `=`, or the next word would be taken for it.
-OPTIONAL_VALUES = ("--changed",)
+# Its value may be left out, and has to be typed behind `=`, or the next word would be taken for it.
+OPTIONAL_VALUE = "--changed"
 # Commands for which people type the flags of pytest.
 LIKE_PYTEST = (" run", " discover")
 # Has no effect any more, and entries of clients may still have it.
@@ -73,9 +73,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     signals.restore((signal.SIGINT, signal.SIGTERM, signal.SIGCHLD))
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     environment = dict(os.environ)
-    typed = sys.argv[1:] if arguments is None else arguments
-    known = [word for word in typed if word != GONE]
-    options = _parser(known, environment).parse_args(known)
+    typed = [word for word in (sys.argv[1:] if arguments is None else arguments) if word != GONE]
+    options = _parser(typed, environment).parse_args(typed)
     load_config = partial(_load, options, environment)
     try:
         if options.command is None:
@@ -107,13 +106,10 @@ def _load(options: argparse.Namespace, environment: Mapping[str, str]) -> Config
     # Imported here, as below: the server does not need it.
     from pytest_mcp.python import project_root
 
-    if options.root:
-        config = load(options, environment)
-    else:
-        root = project_root.of_working_directory(home())
-        config = load(argparse.Namespace(**{**vars(options), "root": root}), environment)
-        if root is not None and root != Path.cwd():
-            print_message(f"the project is {root}")
+    root = options.root or project_root.of_working_directory(home())
+    config = load(argparse.Namespace(**{**vars(options), "root": root}), environment)
+    if root is not None and not options.root and root != Path.cwd():
+        print_message(f"the project is {root}")
     if options.command not in RUNS_TESTS:
         return config
     if (refusal := project_root.refusal(config.root)) is not None:
@@ -123,14 +119,10 @@ def _load(options: argparse.Namespace, environment: Mapping[str, str]) -> Config
 
 def _in_workspace(config: Config) -> Config:
     """A person who stands in a member of a workspace means the environment that the workspace has above it."""
-    from pytest_mcp.python import project_root, virtualenv
+    from pytest_mcp.python import interpreter, project_root, virtualenv
 
     shared = None if config.python is not None else project_root.shared_environment(config.root)
-    if shared is None:
-        return config
-    from pytest_mcp.python import interpreter
-
-    if any(candidate.problem is None for candidate in interpreter.visible(config, config.root)):
+    if shared is None or any(each.problem is None for each in interpreter.visible(config, config.root)):
         return config
     print_message(f"the environment is that of the workspace, {shared}")
     return config._replace(python=virtualenv.python(shared))
@@ -196,7 +188,7 @@ class _CommandParser(_Parser):
         if self.is_intermixed:
             return super().parse_known_args(args, namespace)
         self.is_intermixed = True
-        args = [f"{word}=" if word in OPTIONAL_VALUES else word for word in args]
+        args = [f"{word}=" if word == OPTIONAL_VALUE else word for word in args]
         return self.parse_intermixed_args(args, namespace), []
 
 
@@ -210,10 +202,7 @@ class _Formatter(argparse.RawDescriptionHelpFormatter):
         super().__init__(prog, width=78)
 
     def format_help(self) -> str:
-        text = super().format_help()
-        for flag in OPTIONAL_VALUES:
-            text = text.replace(f"{flag} [", f"{flag}[=")
-        return text
+        return super().format_help().replace(f"{OPTIONAL_VALUE} [", f"{OPTIONAL_VALUE}[=")
 
 
 def _serve(config: Config) -> int:

@@ -30,15 +30,12 @@ from pytest_mcp.report.report import Report
 from pytest_mcp.report.verdict import Evidence
 from pytest_mcp.run.run import Project
 from pytest_mcp.terminal.colours import Painter
-from pytest_mcp.text import cut_middle, few, in_line, safe
+from pytest_mcp.text import few, in_line, safe
 
 PLAIN = Painter(has_colours=False)
 _NOT_RUN = "was not run: "
 # Why the root itself, which is a part if it has tests of its own, cannot run.
 NO_ENVIRONMENT = "it has tests outside of its members, and no environment for them"
-# Of what an error says, in characters; and how many errors are quoted.
-MAX_ERROR = 2_000
-MAX_ERRORS = 10
 
 Parts = list[list[Target]]
 
@@ -85,9 +82,7 @@ class MemberRuns:
         if config.shard is not None:
             names = " and ".join(map(self._name, self.parts[:2]))
             message = f"is for one environment, but {names} have their own; run each alone"
-            raise InvalidParams(
-                [Fault("shard", message, "several_environments", f"{config.shard.number}/{config.shard.of}")]
-            )
+            raise InvalidParams([Fault("shard", message, "several_environments", config.shard.number)])
         limit = self.request.timeout or config.default_timeout
         deadline = anyio.current_time() + limit
         with tempfile.TemporaryDirectory(prefix="pytest-mcp-junit-") as folder:
@@ -144,30 +139,21 @@ class MemberRuns:
         if error is None:
             return _Ended(self._name(part), report)
         lines = render_run.error_lines(error, PLAIN)
-        is_refused = isinstance(error, InvalidParams)
-        gap = f"{_NOT_RUN if is_refused else 'did not finish: '}{lines[0]}"
-        # One line is in the notice.
+        gap = f"{_NOT_RUN if isinstance(error, InvalidParams) else 'did not finish: '}{lines[0]}"
+        # A single line is in the notice.
         whole = "\n".join(lines) if len(lines) > 1 else ""
         return _Ended(self._name(part), report, gap, whole, exit_codes.of_error(error))
 
     def _merged(self, unwritten: str | None) -> Report:
         # A member that a filter leaves without tests is as it should be; one that has none is not.
-        lacking = [
-            each.label for each in self.ended if each.report.verdict == "no_tests" and not self._is_filtered(each)
-        ]
-        notices, versions = [unwritten] if unwritten else [], []
-        for each in self.ended:
-            if each.gap is not None:
-                gap = in_line(each.gap)
-                notices.append(f"{each.label} {gap}{'' if gap.endswith(('.', '?')) else '.'}")
-            elif (known := each.report.environment) is not None:
-                versions.append(f"{each.label} (Python {known.python}, pytest {known.pytest})")
-        has_gaps = bool(notices)
-        notices += [f"{label} has no tests." for label in lacking]
-        if versions:
-            notices.append(f"Each ran in its own environment: {few(versions)}.")
+        empty = [each for each in self.ended if each.report.verdict == "no_tests"]
+        # What `changed` leaves out is not counted as deselected.
+        lacking = [each for each in empty if self.request.changed is None and not each.report.deselected]
+        gaps = [f"{each.label} {in_line(each.gap)}" for each in self.ended if each.gap is not None]
+        gaps = [gap if gap.endswith((".", "?")) else f"{gap}." for gap in gaps] + ([unwritten] if unwritten else [])
+        notices = [*gaps, *(f"{each.label} has no tests." for each in lacking)]
         parts = [LabelledReport(each.label, each.report) for each in self.ended]
-        whole = merge(parts, notices, one_is_missing=has_gaps, may_be_empty=not lacking, keeps_apart=True)
+        whole = merge(parts, notices, one_is_missing=bool(gaps), may_be_empty=not lacking, keeps_apart=True)
         codes = [each.code for each in self.ended if each.code is not None]
         return replace(
             whole,
@@ -178,19 +164,13 @@ class MemberRuns:
             closing=_closing(whole),
         )
 
-    def _is_filtered(self, member: _Ended) -> bool:
-        """Whether the call's filters are why it has no tests. What `changed` leaves out of it is not counted."""
-        return self.request.changed is not None or member.report.deselected > 0
-
     def _with_errors(self, printed: str) -> str:
-        quoted = [(each.label, each.error) for each in self.ended if each.error][:MAX_ERRORS]
-        errors = [f"{label}:\n{cut_middle(safe(error), MAX_ERROR)}" for label, error in quoted]
+        errors = [f"{each.label}:\n{safe(each.error)}" for each in self.ended if each.error]
         return "\n\n".join(filter(None, [*errors, printed]))
 
     @property
     def _failures(self) -> int:
-        summaries = [each.report.summary for each in self.ended]
-        return sum(summary.failed + summary.errors for summary in summaries)
+        return sum(each.report.summary.failed + each.report.summary.errors for each in self.ended)
 
     def _name(self, part: Sequence[Target]) -> str:
         root = self.project.config.root
