@@ -61,25 +61,18 @@ class Admission:
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         # Only explains, so it may be missing; it must never raise into pytest.
         with suppress(Exception):
-            unreachable = out_of_reach({str(item.path) for item in session.items}, self.root)
+            files = {str(item.path) for item in session.items}
+            unreachable = [file[len(self.root) + 1 :] for file in sorted(files) if is_out_of_reach(file, self.root)]
             if unreachable:
-                self.emit("unreachable", files=unreachable[:MAX_UNREACHABLE])
+                self.emit("unreachable", files=[name.replace(os.sep, "/") for name in unreachable[:MAX_UNREACHABLE]])
 
 
-def out_of_reach(paths: Iterable[str], root: str) -> list[str]:
-    """Files inside the root that no call can name: a symlink in the path leads out of it, or the path contains `::`."""
-    known = {root: True}
-
-    def is_inside(path: str) -> bool:
-        if path not in known:
-            known[path] = is_inside(os.path.dirname(path)) and (
-                not os.path.islink(path) or os.path.realpath(path).startswith(os.path.join(root, ""))
-            )
-        return known[path]
-
-    below = [path for path in sorted(paths) if path.startswith(os.path.join(root, ""))]
-    names = [(os.path.relpath(path, root).replace(os.sep, "/"), is_inside(path)) for path in below]
-    return [name for name, inside in names if "::" in name or not inside]
+def is_out_of_reach(path: str, root: str) -> bool:
+    """Whether no call can name this file: a symlink in its path leads out of the root, or `::` is in it."""
+    folder = os.path.join(root, "")
+    if not path.startswith(folder):
+        return False
+    return "::" in path[len(folder) :] or not os.path.realpath(path).startswith(folder)
 
 
 class Doctests:

@@ -20,10 +20,9 @@ from importlib.machinery import SourceFileLoader
 from typing import Any, Generator, Iterator
 
 import pytest
-from admission import is_environment
 from import_origins import INSTALLED, STANDARD_LIBRARY
 from preload import listed
-from selection_facts import MAX_FILES
+from selection_facts import MAX_FILES, folders_below
 
 # In nanoseconds. A cache that is written sooner after a change may hold the code from before it.
 SAFELY_LATER = 1_000_000_000
@@ -32,8 +31,6 @@ SETTLED = 2_000_000_000
 CACHES = "__pycache__"
 # The part of a cache's file name that names this Python.
 TAG = "." + (sys.implementation.cache_tag or "")
-# Folders without source code that people edit.
-UNEDITED = (CACHES, ".git", "node_modules")
 PACKAGES = tuple(os.sep + name + os.sep for name in INSTALLED)
 LIBRARIES = (STANDARD_LIBRARY + os.sep, os.path.dirname(os.__file__) + os.sep)
 
@@ -141,7 +138,7 @@ def last_change(source: str) -> int:
 
 def caches_below(root: str) -> Iterator[tuple[str, str]]:
     count = 0
-    for folder, below, _ in os.walk(root):
+    for folder, _ in folders_below(root):
         caches = os.path.join(folder, CACHES) if sys.pycache_prefix is None else sys.pycache_prefix + folder
         for name in listed(caches):
             stem, tag, _ = name.rpartition(TAG)
@@ -150,4 +147,3 @@ def caches_below(root: str) -> Iterator[tuple[str, str]]:
                 count += 1
         if count > MAX_FILES:
             return
-        below[:] = [name for name in below if name not in UNEDITED and not is_environment(os.path.join(folder, name))]

@@ -13,9 +13,6 @@ import os
 from contextlib import suppress
 from typing import Any
 
-# The most characters that wait for the next record.
-MAX_HELD = 8_000
-
 
 class Channel:
     def __init__(self, path: str) -> None:
@@ -53,14 +50,14 @@ class Channel:
     def started(self, node_id: str) -> None:
         self.emit_of_test('{"k":"started","n":%d,"id":%s}', node_id, ())
 
-    def started_at(self, node_id: str, index: int, *, hold: bool) -> None:
+    def started_at(self, node_id: str, index: int) -> None:
         """The start of a test under xdist, with its place in the collection: workers do not keep to that order."""
-        self.emit_of_test('{"k":"started_at","n":%d,"id":%s,"index":%d}', node_id, (index,), hold=hold)
+        self.emit_of_test('{"k":"started_at","n":%d,"id":%s,"index":%d}', node_id, (index,))
 
-    def finished(self, node_id: str, duration: float, passed: bool, *, hold: bool) -> None:
-        """The end of a test. With `hold` it is written together with the next record, which halves the writes."""
+    def finished(self, node_id: str, duration: float, passed: bool) -> None:
+        """The end of a test. The next one starts at once, so one write for both records is enough."""
         line = '{"k":"finished","n":%d,"id":%s,"duration":%r,"passed":%s}'
-        self.emit_of_test(line, node_id, (float(duration), "true" if passed else "false"), hold=hold)
+        self.emit_of_test(line, node_id, (float(duration), "true" if passed else "false"), hold=True)
 
     def emit_of_test(self, line: str, node_id: str, more: tuple[Any, ...], *, hold: bool = False) -> None:
         """Every test writes two of these, so they are formatted without a dictionary."""
@@ -69,7 +66,7 @@ class Channel:
         try:
             self.count += 1
             record = line % ((self.count, self.encode(node_id)) + more)
-            if hold and len(self.held) < MAX_HELD:
+            if hold:
                 self.held += "\n" + record + "\n"
             else:
                 self.write(record)

@@ -153,11 +153,10 @@ class Reporter:
             self.collection_errors[report.nodeid] = broken_conftest(call.excinfo.value)
 
     @pytest.hookimpl(hookwrapper=True)
-    def pytest_collection(self, session: pytest.Session) -> Generator[None, Any, None]:
+    def pytest_collection(self) -> Generator[None, Any, None]:
         outcome = yield
         if outcome.excinfo is not None and isinstance(outcome.excinfo[1], pytest.UsageError):
-            messages = outcome.excinfo[1].args
-            self.emit_usage_error([*messages, *self.named_targets.further_missing(session, messages)])
+            self.emit_usage_error(outcome.excinfo[1].args)
         elif outcome.excinfo is None and self.collected is not None:
             self.emit_collected(self.collected)
 
@@ -275,11 +274,7 @@ class Reporter:
     def pytest_runtest_logfinish(self, nodeid: str) -> None:
         duration = self.durations.pop(nodeid, 0.0)
         plain = self.outcomes.pop(nodeid, None) == {"called"}
-        # The next test starts at once.
-        hold = self.workers is None or self.workers.has_more()
-        self.channel.finished(self.relocate(nodeid), duration, plain, hold=hold)
-        if self.workers is not None:
-            self.workers.finished(nodeid)
+        self.channel.finished(self.relocate(nodeid), duration, plain)
 
     # --- the session's end ---------------------------------------------------------------------
 

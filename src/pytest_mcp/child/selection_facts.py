@@ -11,8 +11,7 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Sequence
 
-import pytest
-from admission import matches
+from admission import is_environment, matches
 from import_origins import parts_in_project
 
 if TYPE_CHECKING:
@@ -94,18 +93,6 @@ class NamedTargets:
         """Ids that another argument covers were not passed to pytest; returns those that do not exist, as arguments."""
         missing = self.without_test([node_id for node_id, _ in self.covered], items)
         return [argument for node_id, argument in self.covered if node_id in missing]
-
-    def further_missing(self, session: pytest.Session, messages: Sequence[object]) -> Sequence[object]:
-        """Nothing will run, so also look for the ids that were not passed to pytest."""
-        missing = {str(message).partition("\n")[0] for message in messages}
-        arguments = session.config.args
-        rest = [argument for argument in arguments if "not found: " + argument not in missing]
-        if self.covered and rest and len(rest) < len(arguments):
-            try:
-                session.perform_collect(rest)
-            except pytest.UsageError as error:
-                return error.args
-        return []
 
     def left_out(self, kept: Iterable[Any], config: Any) -> Iterator[dict[str, Any]]:
         """The fields of one record for each target of which no test is left."""
@@ -213,14 +200,16 @@ def python_files(places: Iterable[str]) -> Iterator[str]:
     for place in places:
         if place.endswith(".py"):
             yield place
-        for folder, below, names in os.walk(place):
-            below[:] = [name for name in below if not is_unsearched(os.path.join(folder, name))]
+        for folder, names in folders_below(place):
             yield from (os.path.join(folder, name) for name in names if name.endswith(".py"))
 
 
-def is_unsearched(folder: str) -> bool:
-    name = os.path.basename(folder)
-    return name.startswith(".") or name in UNSEARCHED or os.path.exists(os.path.join(folder, "pyvenv.cfg"))
+def folders_below(root: str) -> Iterator[tuple[str, list[str]]]:
+    """Folders in which people edit source code, this one too, each with the names of its files."""
+    for folder, below, names in os.walk(root):
+        yield folder, names
+        own = [name for name in below if not name.startswith(".") and name not in UNSEARCHED]
+        below[:] = [name for name in own if not is_environment(os.path.join(folder, name))]
 
 
 def near_names(expression: str, names: Iterable[str]) -> list[str]:

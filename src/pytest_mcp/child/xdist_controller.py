@@ -114,22 +114,15 @@ class Controller:
         # The places of the tests that each worker ran.
         self.ran: dict[str, set[int]] = {}
         self.origins: dict[str, str] = {}
-        # xdist's events that are not handled yet, and how many of them may come in a row without a record of ours.
-        self.queue: Any = None
-        self.most_silent = 0
         self.not_run = {"deselected": 0, "collection_skipped": 0}
         self.is_running = False
-        # The failure at which the run has to stop, and how many other tests finished after it.
         self.failures = 0
-        self.last_failure: str | None = None
-        self.overrun = 0
 
     # --- starting workers ----------------------------------------------------------------------
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_setupnodes(self, config: Any, specs: Sequence[Any]) -> None:
         self.emit("distributed", workers=len(specs))
-        self.most_silent = len(specs) + 1
         # xdist gives this path to the workers that it starts itself. Others are on other machines, without our files.
         path = getattr(sys.modules.get("xdist.plugin"), "_sys_path", None)
         if type(path) is list and all(spec.popen for spec in specs):
@@ -157,14 +150,10 @@ class Controller:
         """Pass on what the worker told with this report. False if it told nothing."""
         if report.outcome == "failed":
             self.failures += 1
-            if self.failures == self.reporter.config.option.maxfail:
-                self.last_failure = report.nodeid
         if hasattr(report, "node") and report.nodeid in self.places:
             self.ran.setdefault(report.node.gateway.id, set()).add(self.places[report.nodeid])
         records = report.__dict__.pop(KEY, None)
         if type(records) is not str:
-            if self.reporter.channel.held and not self.has_more():
-                self.reporter.channel.flush()
             return False
         self.forward(records, report.node.gateway.id)
         return True
@@ -202,7 +191,6 @@ class Controller:
     def pytest_runtestloop(self) -> Generator[None, None, None]:
         """While it runs, every recorded warning is one of a worker's."""
         self.is_running = True
-        self.queue = getattr(self.reporter.config.pluginmanager.get_plugin("dsession"), "queue", None)
         yield
         self.is_running = False
         for worker, indexes in self.ran.items():
@@ -220,16 +208,9 @@ class Controller:
 
     # --- running and stopping ------------------------------------------------------------------
 
-    def has_more(self) -> bool:
-        """Whether a record follows at once, so that this one may wait for it: each write takes time."""
-        return self.queue is not None and self.queue.qsize() > self.most_silent
-
     def started(self, nodeid: str) -> None:
         index = self.places.get(nodeid, len(self.places))
-        self.reporter.channel.started_at(self.reporter.relocate(nodeid), index, hold=self.has_more())
-
-    def finished(self, nodeid: str) -> None:
-        self.overrun += self.last_failure not in (None, nodeid)
+        self.reporter.channel.started_at(self.reporter.relocate(nodeid), index)
 
     def emit_stacks(self) -> None:
         """What each worker is doing, of those that answer in time. After that xdist does not wait for them."""
@@ -268,10 +249,9 @@ class Controller:
                 self.correct_counts(self.reporter.config.pluginmanager.get_plugin("terminalreporter").stats)
         for fields in self.origins.values():
             self.reporter.channel.forward("imported_elsewhere", fields)
-        if self.overrun:
-            self.emit("overrun", count=self.overrun)
         if self.like_one_process and session.testsfailed:
-            if self.last_failure is not None and session.exitstatus == pytest.ExitCode.INTERRUPTED:
+            is_stopped = 0 < session.config.option.maxfail <= self.failures
+            if is_stopped and session.exitstatus == pytest.ExitCode.INTERRUPTED:
                 session.exitstatus = pytest.ExitCode.TESTS_FAILED
             elif not self.places and session.exitstatus == pytest.ExitCode.TESTS_FAILED:
                 session.exitstatus = pytest.ExitCode.INTERRUPTED

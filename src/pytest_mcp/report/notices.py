@@ -70,7 +70,6 @@ def execution_notices(run: Run[ExecuteTests], *, cut_short: bool = False) -> lis
         *([] if cut_short else _stopped_early(ledger)),
         *_workers(ledger, request),
         *_workers_down(ledger),
-        *_overrun(ledger),
         *_exit_status(run),
         *_threshold(run),
         *_nothing_checked(ledger),
@@ -176,13 +175,6 @@ def _workers_down(ledger: Ledger) -> list[str]:
     errors = few(map(quoted, dict.fromkeys(each.reason for each in ledger.workers_down)))
     counted = "A test that one of them was running counts as failed"
     return [f"{len(ledger.workers_down)} worker process(es) died ({errors}). {counted}."]
-
-
-def _overrun(ledger: Ledger) -> list[str]:
-    if ledger.overrun is None:
-        return []
-    why = "the workers had already received them"
-    return [f"{ledger.overrun.count} more test(s) ran after the failure that stopped the run: {why}."]
 
 
 def _exit_status(run: Run[Request]) -> list[str]:

@@ -193,8 +193,6 @@ Distributed = NamedTuple("Distributed", [("workers", int)])
 RanOn = NamedTuple("RanOn", [("worker", str), ("indexes", list[int])])
 # What a worker was doing when the run was interrupted: the test it ran, and the frames of its main thread.
 WorkerStack = NamedTuple("WorkerStack", [("id", str | None), ("stack", list[str])])
-# How many tests finished after the failure at which the run had to stop.
-Overrun = NamedTuple("Overrun", [("count", int)])
 
 
 class WorkerDown(NamedTuple):

@@ -112,7 +112,6 @@ class Ledger:
     covered: events.Covered | None = None
     covered_files: list[events.CoveredFile] = field(default_factory=list)
     distributed: events.Distributed | None = None
-    overrun: events.Overrun | None = None
     # The worker of each test, by the test's place in the collection.
     ran_on: dict[int, str] = field(default_factory=dict)
     workers_down: list[events.WorkerDown] = field(default_factory=list)

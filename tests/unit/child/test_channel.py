@@ -35,19 +35,19 @@ def written(report: Path) -> list[Record]:
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.lists(st.tuples(st.text(), st.floats(0, 1e9), st.booleans(), st.booleans()), max_size=5))
+@given(st.lists(st.tuples(st.text(), st.floats(0, 1e9), st.booleans()), max_size=5))
 def test_every_test_is_two_records_with_numbers_that_count_up(
-    channel: Any, report: Path, tests: list[tuple[str, float, bool, bool]]
+    channel: Any, report: Path, tests: list[tuple[str, float, bool]]
 ) -> None:
     report.write_bytes(b"")
     first = channel.count
 
-    for name, duration, passed, hold in tests:
+    for name, duration, passed in tests:
         channel.started(name)
-        channel.finished(name, duration, passed, hold=hold)
+        channel.finished(name, duration, passed)
     channel.flush()
 
-    events = [event for name, took, ok, _ in tests for event in (Started(name), Finished(name, took, ok))]
+    events = [event for name, took, ok in tests for event in (Started(name), Finished(name, took, ok))]
     assert written(report) == [Record(first + number, event) for number, event in enumerate(events, 1)]
 
 
@@ -55,7 +55,7 @@ def test_a_record_stays_whole_after_a_line_that_a_test_left_unfinished(channel: 
     channel.emit("seeded", seed=1)
     with report.open("ab") as file:
         file.write(b'{"k":"session_ended","n":9,')
-    channel.started_at("a", 3, hold=False)
+    channel.started_at("a", 3)
     channel.forward("unreported", '{"what":"x"}')
     channel.forward("session_started", "{}")
 
@@ -88,7 +88,7 @@ def test_a_record_that_is_lost_on_its_way_leaves_a_gap_in_the_numbers(channel: A
 
 
 def test_a_forked_process_writes_nothing(channel: Any, report: Path) -> None:
-    channel.finished("held", 0.5, True, hold=True)
+    channel.finished("held", 0.5, True)
     channel.os_getpid = lambda: channel.owner + 1
 
     channel.started("forked")
@@ -111,11 +111,3 @@ def test_a_descriptor_that_a_test_has_closed_or_given_to_another_file_is_opened_
 
     assert [record.event for record in written(report)] == [Started("closed"), Started("replaced")]
     assert (tmp_path / "other").read_bytes() == b""
-
-
-def test_so_much_waits_for_the_next_record_and_no_more(channel: Any, report: Path) -> None:
-    while not report.read_bytes():
-        assert len(channel.held) <= channels.MAX_HELD + 100
-        channel.finished("x", 0.5, True, hold=True)
-
-    assert len(written(report)) == channel.count

@@ -26,7 +26,6 @@ from pytest_mcp.run.events import (
     Event,
     ImportedElsewhere,
     InternalFault,
-    Overrun,
     Returned,
     Seeded,
     Selected,
@@ -359,12 +358,6 @@ def test_workers_that_died_for_one_reason_are_told_by_its_last_line() -> None:
     (sentence,) = distributed(Distributed(2), WorkerDown("gw0", error), WorkerDown("gw1", error))
 
     assert sentence.startswith("2 worker process(es) died ('RuntimeError: no database').")
-
-
-def test_tests_beyond_the_last_failure_are_counted() -> None:
-    (sentence,) = distributed(Distributed(2), Overrun(3))
-
-    assert sentence.startswith("3 more test(s) ran after the failure")
 
 
 LIMIT = 512 * 1024**2
