@@ -38,11 +38,8 @@ class EnvironmentReport:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        self.report_at_the_end(session.config)
-
-    def report_at_the_end(self, config: Any) -> None:
         with suppress(Exception):
-            self.report(config)
+            self.report(session.config)
 
     def watch(self, config: Any) -> None:
         """Marks that plugins register are not the project's; who registers one is known only at that moment."""
@@ -63,9 +60,9 @@ class EnvironmentReport:
             rootdir=str(config.rootpath),
             inifile=str(config.inipath) if config.inipath else None,
             plugins=plugins_of(config),
-            testpaths=texts(config.getini("testpaths")),
-            addopts=texts(config.getini("addopts")),
-            python_files=texts(config.getini("python_files")),
+            testpaths=list(map(str, config.getini("testpaths"))),
+            addopts=list(map(str, config.getini("addopts"))),
+            python_files=list(map(str, config.getini("python_files"))),
             markers=list(dict.fromkeys(self.marks)),
         )
 
@@ -74,7 +71,3 @@ def plugins_of(config: Any) -> list[str]:
     """Each distribution once, as in the header of a run: its name without the prefix `pytest-`."""
     names = ["%s-%s" % (dist.project_name, dist.version) for _, dist in config.pluginmanager.list_plugin_distinfo()]
     return list(dict.fromkeys(name[len("pytest-") :] if name.startswith("pytest-") else name for name in names))
-
-
-def texts(values: Any) -> list[str]:
-    return [str(value) for value in values]

@@ -19,6 +19,7 @@ NOT_THE_CODE = frozenset(
 )
 # Folders of installed copies, also in an environment inside the root.
 INSTALLED = ("site-packages", "dist-packages")
+HOMES = ("", "src", "python", "lib")
 PROJECT_FILES = ("pyproject.toml", "setup.py", "setup.cfg")
 STANDARD_LIBRARY = os.path.dirname(os.path.realpath(os.__file__))
 
@@ -43,19 +44,13 @@ def homes(root: str) -> list[str]:
 
     `lib` often has copies of other packages, so it counts only if it is in sys.path.
     """
-    folders = [os.path.join(project, name) for project in projects(root) for name in ("", "src", "python", "lib")]
-    folders = [folder.rstrip(os.sep) for folder in folders]
-    return [each for each in folders if os.path.isdir(each) and (os.path.basename(each) != "lib" or each in sys.path)]
-
-
-def projects(root: str) -> list[str]:
-    """The root, and every folder below it that has a project file and a loaded module."""
     loaded = {os.path.dirname(str(getattr(module, "__file__", None))) for module in list(sys.modules.values())}
     below = [relative_parts(folder, root) for folder in loaded]
     own = [parts for parts in below if parts is not None and not is_apart(parts, root)]
-    inner = {os.sep.join(parts[:depth]) for parts in own for depth in range(2, len(parts) + 1)}
-    folders = [root + part for part in sorted(inner)]
-    return [root] + [each for each in folders if any(os.path.isfile(os.path.join(each, n)) for n in PROJECT_FILES)]
+    inner = sorted({root + os.sep.join(parts[:depth]) for parts in own for depth in range(2, len(parts) + 1)})
+    members = [each for each in inner if any(os.path.isfile(os.path.join(each, name)) for name in PROJECT_FILES)]
+    folders = [os.path.join(each, name).rstrip(os.sep) for each in [root, *members] for name in HOMES]
+    return [each for each in folders if os.path.isdir(each) and (os.path.basename(each) != "lib" or each in sys.path)]
 
 
 def loaded_below(folder: str, package: str = "") -> Iterator[tuple[str, str]]:

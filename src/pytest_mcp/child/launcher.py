@@ -15,6 +15,7 @@ import json
 import os
 import sys
 import traceback
+from contextlib import suppress
 from importlib.util import find_spec, module_from_spec
 from typing import TYPE_CHECKING, Any
 
@@ -126,7 +127,8 @@ def run(pytest: Any, channel: Any, job: Job, run_dir: str) -> int:
         measurement.finish()
     if status and not job["portrait"] and reporter.config is not None:
         # For advice on what kept tests from being collected.
-        ours("environment_report").EnvironmentReport(channel, job).report_at_the_end(reporter.config)
+        with suppress(Exception):
+            ours("environment_report").EnvironmentReport(channel, job).report(reporter.config)
     # All hooks have run, also `pytest_unconfigure`: the process only has to exit now.
     channel.emit("returned", exit_status=status)
     return status

@@ -7,13 +7,12 @@ in `line_tracing`.
 from __future__ import annotations
 
 import dis
-import inspect
 import sys
 import threading
 from collections import deque
 from functools import lru_cache
 from types import CodeType
-from typing import Any, Callable, Dict, Iterable, Iterator, NamedTuple, Union
+from typing import Any, Callable, Dict, Iterable, NamedTuple, Union
 
 # Ids that no tool of the standard library has; 0, 1 and 2 are for debuggers, coverage and profilers.
 TOOL_IDS = (4, 3)
@@ -217,33 +216,8 @@ def recorder(is_wanted: Callable[[str], bool], last: Iterable[CodeType]) -> Reco
 
 
 def function_name(code: CodeType) -> str:
-    """The qualified name of the function that it belongs to, as `f` for `f.<locals>.<listcomp>`.
-
-    From Python 3.11 on, code objects know theirs; before, the file is compiled once more to see what contains what.
-    """
-    name = getattr(code, "co_qualname", None)
-    if name is None:
-        name = names_in(code.co_filename).get((code.co_name, code.co_firstlineno), code.co_name)
-    parts = name.split(".")
+    """The function that it belongs to, as `f` for `f.<locals>.<listcomp>`. Qualified from Python 3.11 on."""
+    parts = getattr(code, "co_qualname", code.co_name).split(".")
     while parts and parts[-1].startswith("<"):
         parts.pop()
     return ".".join(parts) or "<module>"
-
-
-@lru_cache(maxsize=None)
-def names_in(path: str) -> dict[tuple[str, int], str]:
-    """By plain name and first line. Empty if it cannot be compiled: then plain names must do."""
-    try:
-        with open(path, "rb") as file:
-            return dict(names_below(compile(file.read(), path, "exec", dont_inherit=True), ""))
-    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
-        return {}
-
-
-def names_below(code: CodeType, prefix: str) -> Iterator[tuple[tuple[str, int], str]]:
-    for inner in code.co_consts:
-        if isinstance(inner, CodeType):
-            name = prefix + inner.co_name
-            yield (inner.co_name, inner.co_firstlineno), name
-            is_function = inner.co_flags & inspect.CO_OPTIMIZED
-            yield from names_below(inner, name + (".<locals>." if is_function else "."))

@@ -20,7 +20,7 @@ from import_origins import imported_elsewhere
 from ini_files import settings_file
 from phases import Describer, MemoryReserve, Observer, Stages, fields_of, fields_of_error, fields_of_warning
 from selection import Selection
-from selection_facts import MAX_NAMES, NamedTargets, marks_of, near_names, reasons, registered_marks
+from selection_facts import SelectionFacts
 from source_lines import broken_conftest, described
 from xdist_controller import Controller, distributes, is_grouped, ungrouped
 
@@ -44,14 +44,10 @@ class Reporter:
         self.full = job["full"]
         self.clip = Clipper(job["text_limit"])
         self.describer = Describer(self.clip, self.relative, self.root, self.full)
-        self.named_targets = NamedTargets(job, self.relocate)
+        self.facts = SelectionFacts(job, self.relocate, self.relative)
         self.selection = Selection(job)
-        # Reading the marks of every test takes time, so it is done only if the call selects by marks.
-        self.marks: set[str] | None = set() if job["by_marks"] else None
         # How many tests were; with xdist, in the worker whose collection is reported.
         self.deselected = 0
-        # Of deselected tests, for a -k that selects nothing.
-        self.names: set[str] = set()
         self.clock = time.perf_counter
         self.wall_clock = time.time
         self.started = self.clock()
@@ -163,10 +159,10 @@ class Reporter:
     # A wrapper, so that it runs before any other plugin removes an item, and chooses when all of them have.
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> Generator[None, None, None]:
-        missing = self.named_targets.uncovered(items)
+        missing = self.facts.uncovered(items)
         if missing:
             raise pytest.UsageError(*("not found: " + argument for argument in missing))
-        self.named_targets.keep(items)
+        self.facts.keep(items)
         yield
         self.selection.apply(self.config, items)
 
@@ -196,12 +192,7 @@ class Reporter:
         ids = [ungrouped(item.nodeid) if self.is_grouped else item.nodeid for item in items] if self.full else None
         self.emit("deselected", count=len(items), ids=ids)
         self.deselected += len(items)
-        self.named_targets.keep_deselected(items, self.config)
-        with suppress(Exception):
-            if self.marks is not None:
-                self.marks |= marks_of(items)
-            if self.config.getoption("keyword"):
-                self.names.update(getattr(item, "originalname", None) or item.name for item in items[:MAX_NAMES])
+        self.facts.keep_deselected(items, self.config)
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         # Also called after a failed collection, and never in xdist's controller, so it is only kept here.
@@ -219,13 +210,7 @@ class Reporter:
             self.emit("unreached", count=self.selection.left_out)
         # Only explains, so it may be missing; it must never raise into pytest.
         with suppress(Exception):
-            if self.marks is not None:
-                used = sorted(self.marks | marks_of(items))
-                self.emit("marks", registered=registered_marks(self.config), used=used)
-            if not items:
-                near = near_names(self.config.getoption("keyword"), self.names)
-                self.emit("nothing_selected", **reasons(self.config, self.relative), near=near)
-            self.named_targets.report(items, self.config, self.emit)
+            self.facts.report(items, self.config, self.emit)
 
     # --- running -------------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ import os
 import re
 import sys
 from contextlib import suppress
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Sequence
 
 from admission import is_environment, matches
@@ -49,14 +50,19 @@ LIKENESS = 0.75
 MAX_WORD = 100
 
 
-class NamedTargets:
-    """Compares the targets that a call named with the tests that pytest found and kept."""
+class SelectionFacts:
+    """What is kept while tests are selected, and compared with the targets that a call named."""
 
-    def __init__(self, job: Job, relocate: Callable[[str], str]) -> None:
+    def __init__(self, job: Job, relocate: Callable[[str], str], relative: Callable[[str], str]) -> None:
         self.named = job["named"]
         self.covered = job["covered"]
         self.root = job["root"]
         self.relocate = relocate
+        self.relative = relative
+        # Reading the marks of every test takes time, so it is done only if the call selects by marks.
+        self.marks: set[str] | None = set() if job["by_marks"] else None
+        # Of deselected tests, for a -k that selects nothing.
+        self.names: set[str] = set()
         self.collected: Sequence[Any] = ()
         self.deselected: list[tuple[list[str], Sequence[Any]]] = []
         self.by: set[str] = set()
@@ -69,6 +75,10 @@ class NamedTargets:
 
     def keep_deselected(self, items: Sequence[Any], config: Any) -> None:
         with suppress(Exception):
+            if self.marks is not None:
+                self.marks |= marks_of(items)
+            if config.getoption("keyword"):
+                self.names.update(getattr(item, "originalname", None) or item.name for item in items[:MAX_NAMES])
             by = who_deselects(config, self.place_of)
             if by is None:
                 self.unchosen += items if self.named else ()
@@ -77,7 +87,12 @@ class NamedTargets:
             if self.named:
                 self.deselected.append((by, list(items)))
 
-    def report(self, kept: Iterable[Any], config: Any, emit: Callable[..., Any]) -> None:
+    def report(self, kept: Sequence[Any], config: Any, emit: Callable[..., Any]) -> None:
+        if self.marks is not None:
+            emit("marks", registered=registered_marks(config), used=sorted(self.marks | marks_of(kept)))
+        if not kept:
+            near = near_names(config.getoption("keyword"), self.names)
+            emit("nothing_selected", **reasons(config, self.relative), near=near)
         skipped_files = getattr(config.pluginmanager.get_plugin("lfplugin"), "_skipped_files", 0)
         by_cache = self.by.union(["--lf"] if skipped_files else []).intersection(BY_CACHE)
         if by_cache:
@@ -100,17 +115,15 @@ class NamedTargets:
         if not left:
             return
         deselected_by = {id(item): by for by, items in self.deselected for item in items}
-        counts = dict.fromkeys(left, 0)
-        reasons: dict[str, dict[str, None]] = {name: {} for name in left}
+        reasons: dict[str, list[list[str]]] = {name: [] for name in self.named if name in left}
         silent = list(changers(config, self.place_of)) or ["unknown"]
         for item in self.collected:
             for name in left.intersection(self.names_of(item)):
-                counts[name] += 1
-                reasons[name].update(dict.fromkeys(deselected_by.get(id(item), silent)))
+                reasons[name].append(deselected_by.get(id(item), silent))
         from_cache = ["--lf"] if config.getoption("lf", False) else []
-        for name in self.named:
-            if name in left:
-                yield {"id": name, "found": counts[name], "by": list(reasons[name]) if counts[name] else from_cache}
+        for name, found in reasons.items():
+            by = list(dict.fromkeys(chain.from_iterable(found)))
+            yield {"id": name, "found": len(found), "by": by or from_cache}
 
     def without_test(self, names: Iterable[str], items: Iterable[Any]) -> set[str]:
         left = set(names)

@@ -247,7 +247,7 @@ class Covered(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A line of the project's code, and the qualified name of the function that it belongs to."""
+    """A line of the project's code, and the name of the function that it belongs to."""
 
     file: str
     function: str
@@ -256,7 +256,7 @@ class Line(NamedTuple):
 
 @dataclass(frozen=True)
 class Executed:
-    """`code` has for each file the functions, as pairs of a qualified name and ranges of lines (`3-5,9`)."""
+    """`code` has for each file the functions, as pairs of a name and ranges of lines (`3-5,9`)."""
 
     id: str
     code: dict[str, list[tuple[str, str]]]

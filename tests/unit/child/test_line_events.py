@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
-from types import CodeType, SimpleNamespace
+from types import CodeType
 from typing import Any
 
 import pytest
@@ -200,25 +200,3 @@ def test_an_exception_leaves_traced_code_unchanged(tmp_path: Path, compiled: Cal
     recorder.pause()
 
     assert (caught.value.args, len(caught.traceback), lines_of(recorder)) == ((0,), 5, [2, 3, 4])
-
-
-def test_names_without_qualified_names_of_code_objects_are_the_same(tmp_path: Path) -> None:
-    """Before Python 3.11 they come from the file."""
-    file = tmp_path / "sample.py"
-    file.write_text(SAMPLE, encoding="utf-8")
-    codes = list(codes_in(compile(SAMPLE, str(file), "exec")))
-    plain = [SimpleNamespace(co_filename=str(file), co_name=c.co_name, co_firstlineno=c.co_firstlineno) for c in codes]
-
-    assert [*map(line_events.function_name, plain)] == [*map(line_events.function_name, codes)]
-    assert set(map(line_events.function_name, codes)) == {
-        *("one_line", "branches", "generator", "main", "Thing", "Thing.__init__", "Thing.value"),
-        *("Thing.value.<locals>.inner", "Thing.unused"),
-    }
-    assert line_events.names_in(str(tmp_path / "missing.py")) == {}
-
-
-def codes_in(code: CodeType) -> Iterator[CodeType]:
-    for inner in code.co_consts:
-        if isinstance(inner, CodeType):
-            yield inner
-            yield from codes_in(inner)
