@@ -250,7 +250,7 @@ class Controller:
         for fields in self.origins.values():
             self.reporter.channel.forward("imported_elsewhere", fields)
         if self.like_one_process and session.testsfailed:
-            is_stopped = 0 < session.config.option.maxfail <= self.failures
+            is_stopped = 0 < (session.config.option.maxfail or 0) <= self.failures
             if is_stopped and session.exitstatus == pytest.ExitCode.INTERRUPTED:
                 session.exitstatus = pytest.ExitCode.TESTS_FAILED
             elif not self.places and session.exitstatus == pytest.ExitCode.TESTS_FAILED:
