@@ -160,19 +160,3 @@ async def test_a_discovery_writes_the_caches_that_collecting_writes_and_nothing_
     assert {name.partition(".")[0] + ".py" for name in first} == set(SOURCES)
     assert caches(bench.root) == first
     assert {path.name for path in added} == {"__pycache__", *first}
-
-
-@pytest.mark.anyio
-async def test_a_discovery_neither_uses_stale_caches_nor_leaves_them(bench: Workbench) -> None:
-    bench = bench.using(TIMED)
-    bench.write({"test_a.py": "def test_one(): pass\n"})
-    moment = int(time.time())
-    os.utime(bench.root / "test_a.py", (moment, moment))
-    bench.shell("-q")
-    bench.write({"test_a.py": "def test_two(): pass\n"})
-    os.utime(bench.root / "test_a.py", (moment, moment))
-
-    found = await bench.discover()
-
-    assert [test["function"] for test in found["tests"]] == ["test_two"]
-    assert doubtful(bench.root) == []

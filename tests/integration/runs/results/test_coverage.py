@@ -176,65 +176,6 @@ async def test_every_line_and_branch_is_as_coverage_json_says_and_nothing_is_wri
     assert state(bench.root) == before
 
 
-# A plugin that measures templates by the code that is made of them, and changes settings as covdefaults does.
-PLUGIN = """\
-import coverage, os.path
-
-class Templates(coverage.CoveragePlugin):
-    def configure(self, config):
-        config.set_option("report:exclude_lines", ["NOT MEASURED"])
-        config.set_option("run:branch", True)
-
-    def file_tracer(self, filename):
-        return Tracer(filename) if filename.endswith("_page.py") else None
-
-    def file_reporter(self, filename):
-        return Reporter(filename)
-
-class Tracer(coverage.FileTracer):
-    def __init__(self, filename):
-        self.template = os.path.join(os.path.dirname(filename), "page.html")
-
-    def source_filename(self):
-        return self.template
-
-class Reporter(coverage.FileReporter):
-    def lines(self):
-        return {1, 2, 3, 5}
-
-def coverage_init(reg, options):
-    plugin = Templates()
-    reg.add_file_tracer(plugin)
-    reg.add_configurer(plugin)
-"""
-WITH_PLUGIN = {
-    "pytest.ini": "[pytest]\npythonpath = src .\n",
-    ".coveragerc": "[run]\nparallel = True\nplugins = templates\nsource_pkgs = shop\ndynamic_context = test_function\n",
-    "templates.py": PLUGIN,
-    "src/shop/__init__.py": "",
-    "src/shop/cart.py": MODULE,
-    "src/shop/made_page.py": "def page(x):\n    if x:\n        return 1\n    return 2\n",
-    "src/shop/page.html": "one\ntwo\nthree\nfour\nfive\n",
-    "src/shop/unimported.py": "x = 1\n",
-    "test_shop.py": "from shop import cart, made_page\n\ndef test_a(): assert cart.total([made_page.page(1)]) == 1\n",
-}
-
-
-@pytest.mark.parametrize(("environment", "workers"), [("coverage-5", None), ("coverage-7", 2)])
-async def test_plugins_of_coverage_py_packages_and_contexts_are_measured_as_by_coverage_itself(
-    bench: Workbench, environment: str, workers: int | None, tmp_path: Path
-) -> None:
-    bench = bench.using(environment)
-    bench.write(WITH_PLUGIN)
-    told = of_coverage_json(bench, tmp_path / "copy")
-
-    answer = await bench.execute(coverage="all", workers=workers)
-
-    # The oldest one has no compiled tracer for this Python, without which plugins do not see files.
-    assert environment == "coverage-5" or told["files"]["src/shop/page.html"]["missing_lines"] == [5]
-    assert_equal(answer, told)
-
-
 async def test_of_changed_lines_those_that_ran_and_statements_count_as_a_whole(bench: Workbench) -> None:
     bench = bench.using("coverage-7")
     bench.write({"mod.py": MODULE, "test_mod.py": "import mod\ndef test_a(): assert mod.total([2]) == 2\n"})

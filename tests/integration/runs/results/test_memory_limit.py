@@ -58,27 +58,18 @@ async def limited(bench: Workbench, tool: str = "execute_tests", **arguments: An
 
 
 @pytest.mark.anyio
+@pytest.mark.parametrize("workers", [None, 2])
 async def test_a_test_that_fills_memory_fails_with_its_own_error_and_the_others_run(
-    generation_bench: Workbench,
+    generation_bench: Workbench, workers: int | None
 ) -> None:
     generation_bench.write({"test_filling.py": FILLING})
 
-    result = succeeded(await limited(generation_bench))
+    result = succeeded(await limited(generation_bench, workers=workers))
 
     summary = result["summary"]
     assert (summary["total"], summary["passed"], summary["failed"], summary["errors"]) == (9, 2, 6, 1)
     causes = [test["message"] for test in result["tests"] if test["outcome"] in ("failed", "error")]
     assert set(causes) == {"MemoryError"}
-    assert result["notices"] == [f"7 failure(s) for lack of memory: {NAMED}."]
-
-
-@pytest.mark.anyio
-async def test_a_worker_has_the_same_limit(bench: Workbench) -> None:
-    bench.write({"test_filling.py": FILLING})
-
-    result = succeeded(await limited(bench, workers=2))
-
-    assert (result["summary"]["total"], result["summary"]["passed"]) == (9, 2)
     assert f"7 failure(s) for lack of memory: {NAMED}." in result["notices"]
 
 
@@ -86,7 +77,10 @@ async def test_a_worker_has_the_same_limit(bench: Workbench) -> None:
 async def test_the_limit_is_that_of_the_child_and_of_what_it_starts_and_not_of_the_supervisor(bench: Workbench) -> None:
     bench.write({"test_told.py": TOLD.replace("{limit}", str(LIMIT))})
 
+    explained = succeeded(await limited(bench, "explain_environment"))
+
     assert succeeded(await limited(bench))["verdict"] == "passed"
+    assert explained["notices"] == ["Each process of a run may use 128M of memory (--max-memory)."]
 
 
 @pytest.mark.anyio
@@ -129,13 +123,3 @@ async def test_a_module_that_needs_more_cannot_be_collected_and_the_limit_is_nam
     assert [error["error_type"] for error in result["collection_errors"]] == ["MemoryError"]
     for answer in (result, found):
         assert f"1 failure(s) for lack of memory: {NAMED}." in answer["notices"]
-
-
-@pytest.mark.anyio
-async def test_explain_environment_tells_the_limit(bench: Workbench) -> None:
-    bench.write({"test_a.py": "def test_a(): pass\n"})
-
-    explained = succeeded(await limited(bench, "explain_environment"))
-
-    assert explained["ready"]
-    assert explained["notices"] == ["Each process of a run may use 128M of memory (--max-memory)."]

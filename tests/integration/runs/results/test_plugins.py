@@ -68,22 +68,7 @@ async def test_a_coverage_threshold_that_is_reached_is_not_told(plugins: Workben
 
 @pytest.mark.anyio
 @pytest.mark.parametrize("workers", [None, 2])
-async def test_a_coverage_threshold_stands_where_a_call_leaves_out_no_test(
-    bench: Workbench, workers: int | None
-) -> None:
-    cov = bench.using("coverage-7")
-    cov.write({**IN_ADDOPTS, "mod.py": MODULE, "test_a.py": TESTS.partition("def test_two")[0]})
-    with_workers = {} if workers is None else {"workers": workers}
-
-    for arguments in ({"maxfail": 1, "pattern": "test_*.py"}, {"keywords": "test"}):
-        answer = await cov.execute(**arguments, **with_workers)
-        assert (answer["verdict"], answer["exit_code"]) == ("failed", 1)
-        assert "part" not in answer["notices"][0]
-
-
-@pytest.mark.anyio
-@pytest.mark.parametrize("workers", [None, 2])
-async def test_a_coverage_threshold_is_a_notice_only_if_a_change_leaves_out_tests(
+async def test_a_coverage_threshold_is_a_notice_only_if_a_call_or_a_change_leaves_out_tests(
     bench: Workbench, workers: int | None
 ) -> None:
     cov = bench.using("coverage-7")
@@ -91,16 +76,16 @@ async def test_a_coverage_threshold_is_a_notice_only_if_a_change_leaves_out_test
     cov.write({**IN_ADDOPTS, "mod.py": MODULE, "test_a.py": TESTS.partition("def test_two")[0], **other})
     for arguments in (["init", "-q"], ["add", "."], ["commit", "-qm", "all"]):
         git(*arguments, cwd=cov.root)
-    with_workers = {} if workers is None else {"workers": workers}
 
     cov.write({"other.py": "x = 2\n"})
-    part = await cov.execute(changed=True, **with_workers)
+    part = await cov.execute(changed=True, workers=workers)
     cov.write({"mod.py": MODULE + "\n"})
-    everything = await cov.execute(changed=True, **with_workers)
+    everything = [await cov.execute(**asked, workers=workers) for asked in ({"changed": True}, {"keywords": "test"})]
 
     assert (part["verdict"], part["summary"]["passed"]) == ("passed", 1)
     assert any("ran only a part of the tests" in notice for notice in part["notices"])
-    assert (everything["verdict"], everything["summary"]["passed"]) == ("failed", 2)
+    for answer in everything:
+        assert (answer["verdict"], answer["exit_code"], answer["summary"]["passed"]) == ("failed", 1, 2)
 
 
 LOOP = """

@@ -132,32 +132,18 @@ async def test_tests_that_were_selected_and_did_not_run_are_no_pass(bench: Workb
     assert answer["notices"]
 
 
-# The test, the exit status that a hook sets, and what is said of it.
-EXIT_STATUS = {
-    "a failure that is hidden": ("assert 0", 0, "pytest exited with 0, which does not fit the outcomes of its tests."),
-    "a threshold": (
-        "pass",
-        1,
-        "No test failed, yet pytest exited with 1; text_output may say why (a coverage threshold?).",
-    ),
-    "a code of the project's own": (
-        "pass",
-        77,
-        "No test failed, yet pytest exited with 77; text_output may say why (a coverage threshold?).",
-    ),
-}
-
-
 @pytest.mark.anyio
-@pytest.mark.parametrize("what", EXIT_STATUS)
-async def test_an_exit_status_that_does_not_fit_is_a_failed_run_with_a_notice(bench: Workbench, what: str) -> None:
-    body, code, sentence = EXIT_STATUS[what]
+@pytest.mark.parametrize(("body", "code"), [("assert 0", 0), ("pass", 1), ("pass", 77)])
+async def test_an_exit_status_that_does_not_fit_is_a_failed_run_with_a_notice(
+    bench: Workbench, body: str, code: int
+) -> None:
     hook = f"def pytest_sessionfinish(session): session.exitstatus = {code}\n"
     bench.write({"conftest.py": hook, "test_a.py": f"def test_a(): {body}\n"})
 
     answer = await bench.execute()
 
-    assert (answer["verdict"], answer["exit_code"], answer["notices"]) == ("failed", code, [sentence])
+    assert (answer["verdict"], answer["exit_code"]) == ("failed", code)
+    assert f"pytest exited with {code}" in answer["notices"][0]
 
 
 @pytest.mark.anyio
@@ -194,19 +180,8 @@ async def test_hooks_after_the_session_have_the_time_of_the_call(bench: Workbenc
     assert (bench.root / "done").exists()
 
 
-@pytest.mark.anyio
-async def test_hooks_after_the_session_that_take_longer_are_a_timeout_with_every_result(bench: Workbench) -> None:
-    hook = "import time\ndef pytest_unconfigure(): time.sleep(600)\n"
-    bench.write({"conftest.py": hook, "test_a.py": BEFORE})
-
-    failure = await bench.refused("execute_tests", timeout=6)
-
-    assert failure.data["error_type"] == "timeout"
-    assert failure.data["partial"]["summary"]["passed"] == 1
-    assert "pytest_unconfigure" in failure.message
-
-
 ENDS_BADLY = {
+    "nothing": "",
     "an error": "def pytest_unconfigure(): raise RuntimeError('cannot be taken down')\n",
     "an exit": "import sys\ndef pytest_unconfigure(): sys.exit(1)\n",
     "a hook around all": """
@@ -229,21 +204,9 @@ async def test_a_process_that_does_not_exit_has_the_exit_code_that_it_would_have
 
     answer = await bench.execute()
 
-    assert (answer["verdict"], answer["exit_code"], answer["summary"]["passed"]) == ("failed", 1, 1)
+    expected = ("passed", 0, 1) if how == "nothing" else ("failed", 1, 1)
+    assert (answer["verdict"], answer["exit_code"], answer["summary"]["passed"]) == expected
     assert len([notice for notice in answer["notices"] if "did not exit" in notice]) == 1
-
-
-@pytest.mark.anyio
-@pytest.mark.usefixtures("_impatient")
-async def test_a_process_that_will_not_exit_after_its_session_is_a_result_with_a_notice(bench: Workbench) -> None:
-    bench.write({"conftest.py": LINGERS, "test_a.py": BEFORE})
-
-    answer = await bench.execute()
-
-    assert (answer["verdict"], answer["exit_code"], answer["summary"]["passed"]) == ("passed", 0, 1)
-    assert answer["notices"] == [
-        "pytest did not exit after its session had ended (a thread? an exit handler?) and was killed."
-    ]
 
 
 @pytest.mark.anyio
@@ -305,22 +268,6 @@ async def test_more_records_than_a_run_can_write_are_no_pass(bench: Workbench, m
     assert "its report has more records than a test run can write" in message
 
 
-@pytest.mark.anyio
-async def test_the_stack_of_a_stuck_test_is_in_the_message(every_bench: Workbench) -> None:
-    source = """
-    import pathlib, time
-    def wait():
-        pathlib.Path('reached').touch()
-        time.sleep(600)
-    def test_stuck(): wait()
-    """
-
-    for limit in limits_until(every_bench.root / "reached"):
-        _, message, _ = await failed_run(every_bench, {"tests/test_a.py": source}, timeout=limit)
-
-    assert message.splitlines()[-2:] == ["stack| tests/test_a.py:5: in test_stuck", "stack| tests/test_a.py:4: in wait"]
-
-
 SUPPORT = {
     "pytest.ini": "[pytest]\npythonpath = .\n",
     "support.py": """
@@ -369,24 +316,9 @@ STUCK: dict[str, tuple[dict[str, str], list[str]]] = {
         },
         ["test_a.py:3: in test_stuck", "... 15 more", *["test_a.py:2: in down"] * 6],
     ),
-    "in a fixture": (
-        {
-            "conftest.py": "import pytest, support\n@pytest.fixture\ndef ready(): support.wait()\n",
-            "test_a.py": "def test_stuck(ready): pass\n",
-        },
-        ["conftest.py:3: in ready"],
-    ),
     "in a conftest": (
         {"conftest.py": "import sys; sys.path.insert(0, '.')\nimport support\nsupport.wait()\n", "test_a.py": BEFORE},
         ["conftest.py:3: in <module>"],
-    ),
-    "in a hook before the session": (
-        {"conftest.py": "import support\ndef pytest_configure(): support.wait()\n", "test_a.py": BEFORE},
-        ["conftest.py:2: in pytest_configure"],
-    ),
-    "in a hook at the end of the session": (
-        {"conftest.py": "import support\ndef pytest_sessionfinish(): support.wait()\n", "test_a.py": BEFORE},
-        ["conftest.py:2: in pytest_sessionfinish"],
     ),
     "in a hook after the session": (
         {"conftest.py": "import support\ndef pytest_unconfigure(): support.wait()\n", "test_a.py": BEFORE},
@@ -444,11 +376,10 @@ async def test_a_test_that_was_running_at_the_time_limit_is_stuck_whatever_it_do
 
 
 @pytest.mark.anyio
-@pytest.mark.parametrize("how", SWALLOWS)
 async def test_an_import_that_was_running_at_the_time_limit_is_stuck_whatever_it_does_after(
-    every_bench: Workbench, how: str
+    every_bench: Workbench,
 ) -> None:
-    source = f"{LOCKED}if True:\n    {SWALLOWS[how]}{BEFORE}"
+    source = f"{LOCKED}if True:\n    {SWALLOWS['a bare except']}{BEFORE}"
 
     for limit in limits_until(every_bench.root / "reached"):
         kind, message, data = await failed_run(every_bench, {"test_a.py": source}, timeout=limit)
@@ -480,16 +411,6 @@ async def test_addopts_that_show_something_instead_of_running_are_named_in_a_not
 
     assert answer["verdict"] == "incomplete"
     assert [notice for notice in answer["notices"] if "addopts" in notice]
-
-
-@pytest.mark.anyio
-async def test_a_session_that_ended_before_the_deadline_is_a_result_though_its_process_hangs(bench: Workbench) -> None:
-    bench.write({"conftest.py": LINGERS, "test_a.py": BEFORE})
-
-    answer = await bench.execute(timeout=3)
-
-    assert (answer["verdict"], answer["exit_code"]) == ("passed", 0)
-    assert "did not exit" in answer["notices"][0]
 
 
 @pytest.mark.anyio

@@ -7,6 +7,7 @@ from tests.support.workbench import PYTESTS, Workbench, call
 # Importing a module that begins like this leaves a file behind.
 TRACE = "import pathlib\npathlib.Path(__file__).with_suffix('.imported').touch()\n"
 DOCTEST = f'{TRACE}def double(x):\n    """\n    >>> double(1)\n    2\n    """\n    return 2 * x\n'
+DOCTESTED = "[pytest]\naddopts = --doctest-modules\n"
 PLUGIN = (
     f"{TRACE}import pytest\n@pytest.hookimpl(tryfirst=True)\ndef pytest_load_initial_conftests(): import settings\n"
 )
@@ -41,7 +42,7 @@ async def test_a_file_that_is_no_test_is_refused_before_any_code_of_the_project_
 async def test_doctest_modules_take_no_named_file_that_pytest_would_leave_out(bench: Workbench) -> None:
     bench.write(
         {
-            "pytest.ini": "[pytest]\naddopts = --doctest-modules\n",
+            "pytest.ini": DOCTESTED,
             "setup.py": f"{TRACE}import setuptools\n",
             "pkg/__main__.py": TRACE,
             "pkg/sums.py": DOCTEST,
@@ -58,38 +59,24 @@ async def test_doctest_modules_take_no_named_file_that_pytest_would_leave_out(be
     assert imported(bench) == ["pkg/sums.imported"]
 
 
-IGNORING = {
-    "--ignore": {"pytest.ini": "[pytest]\naddopts = --doctest-modules --ignore=manage.py --ignore-glob=script*\n"},
-    "collect_ignore": {
-        "pytest.ini": "[pytest]\naddopts = --doctest-modules\n",
-        "conftest.py": "collect_ignore = ['manage.py', 'scripts']\n",
-    },
+# Files and folders that are named, and what keeps pytest without arguments from importing them.
+LEFT_OUT = {
+    "--ignore": ({"pytest.ini": DOCTESTED.rstrip() + " --ignore=manage.py --ignore-glob=script*\n"}, ""),
+    "collect_ignore": ({"conftest.py": "collect_ignore = ['manage.py', 'scripts']\n"}, ""),
+    "a conda environment": ({"env/conda-meta/history": ""}, "env/"),
 }
 
 
 @pytest.mark.anyio
-@pytest.mark.parametrize("how", IGNORING)
-async def test_what_the_project_ignores_is_not_imported_for_its_doctests(bench: Workbench, how: str) -> None:
-    bench.write({**IGNORING[how], "manage.py": DOCTEST, "scripts/deploy.py": DOCTEST, "test_a.py": TRACE})
+@pytest.mark.parametrize("how", LEFT_OUT)
+async def test_what_the_project_leaves_out_is_not_imported_for_its_doctests(bench: Workbench, how: str) -> None:
+    files, prefix = LEFT_OUT[how]
+    modules = {f"{prefix}{name}": DOCTEST for name in ("manage.py", "scripts/deploy.py")}
+    bench.write({"pytest.ini": DOCTESTED, **modules, "test_a.py": TRACE, **files})
     oldest = bench.using(PYTESTS[0])
 
     for each, name in ((bench, "manage.py"), (bench, "scripts"), (oldest, "scripts"), (oldest, "scripts/deploy.py")):
-        await call("discover_tests", {"path": name}, each.config)
-
-    assert imported(bench) == []
-
-
-@pytest.mark.anyio
-async def test_a_conda_environment_is_not_imported_for_its_doctests(bench: Workbench) -> None:
-    files = {
-        "pytest.ini": "[pytest]\naddopts = --doctest-modules\n",
-        "env/conda-meta/history": "",
-        "env/lib/m.py": DOCTEST,
-    }
-    bench.write(files)
-
-    for name in ("env", "env/lib/m.py"):
-        await call("discover_tests", {"path": name}, bench.config)
+        await call("discover_tests", {"path": prefix + name}, each.config)
 
     assert imported(bench) == []
 
@@ -137,14 +124,8 @@ async def test_inside_testpaths_and_without_a_path_doctests_are_collected_as_eve
 
 @pytest.mark.anyio
 async def test_a_project_without_testpaths_has_doctests_in_every_folder(bench: Workbench) -> None:
-    bench.write(
-        {
-            "pytest.ini": "[pytest]\naddopts = --doctest-modules\n",
-            "one/sums.py": DOCTEST,
-            "build/nested/pytest.ini": "[pytest]\naddopts = --doctest-modules\n",
-            "build/nested/deep/more.py": DOCTEST,
-        }
-    )
+    nested = {"build/nested/pytest.ini": DOCTESTED, "build/nested/deep/more.py": DOCTEST}
+    bench.write({"pytest.ini": DOCTESTED, "one/sums.py": DOCTEST, **nested})
 
     counts = [(await bench.discover(path=path))["count"] for path in (".", "one", "build/nested/deep")]
 
@@ -152,38 +133,20 @@ async def test_a_project_without_testpaths_has_doctests_in_every_folder(bench: W
 
 
 @pytest.mark.anyio
-async def test_beyond_testpaths_the_workers_of_xdist_leave_doctests_out_too(bench: Workbench) -> None:
-    ini = "[pytest]\naddopts = -n1 --doctest-modules -m 'not slow'\ntestpaths = tests\nmarkers = slow\n"
-    bench.write({**BEYOND, "pytest.ini": ini})
+async def test_the_workers_of_xdist_leave_doctests_out_too(bench: Workbench) -> None:
+    ini = "[pytest]\naddopts = -n1 --doctest-modules -m 'not slow'\nmarkers = slow\ntestpaths = tests other\n"
+    ignored = {"conftest.py": "collect_ignore = ['other']\n", "other/deploy.py": DOCTEST}
+    bench.write({**BEYOND, "pytest.ini": ini, **ignored})
 
-    answer = await bench.execute(path="scripts")
+    beyond, found = await bench.execute(path="scripts"), await bench.discover(path="scripts")
+    failure = await bench.refused("execute_tests", path="other/deploy.py")
+    nothing = await bench.execute(path="other")
 
-    assert [test["node_id"] for test in answer["tests"]] == ["scripts/test_deploy.py::test_deploy"]
-    assert "scripts/deploy.imported" not in imported(bench)
-    assert [notice for notice in answer["notices"] if notice.startswith("The doctests of 1 module(s) were left out")]
-
-
-@pytest.mark.anyio
-async def test_what_a_conftest_ignores_is_not_imported_by_the_workers_of_xdist(bench: Workbench) -> None:
-    ini = "[pytest]\naddopts = -n1 --doctest-modules\n"
-    bench.write({**IGNORING["collect_ignore"], "pytest.ini": ini, "scripts/deploy.py": DOCTEST})
-
-    failure = await bench.refused("execute_tests", path="scripts/deploy.py")
-    answer = await bench.execute(path="scripts")
-
+    for answer in (beyond, found):
+        assert [test["node_id"] for test in answer["tests"]] == ["scripts/test_deploy.py::test_deploy"]
+    for answer in (beyond, found, nothing):
+        assert any("The doctests of" in notice for notice in answer["notices"])
     (fault,) = failure.data["validation_errors"]
     assert (fault["field"], fault["type"]) == ("path", "not_found")
-    assert answer["verdict"] == "no_tests"
-    assert "The doctests of 1 module(s) were left out" in answer["notices"][1]
+    assert nothing["verdict"] == "no_tests"
     assert imported(bench) == []
-
-
-@pytest.mark.anyio
-async def test_a_discovery_collects_by_itself_where_addopts_ask_for_workers(bench: Workbench) -> None:
-    bench.write({**BEYOND, "pytest.ini": "[pytest]\naddopts = -n1 --doctest-modules\ntestpaths = tests\n"})
-
-    answer = await bench.discover(path="scripts")
-
-    assert [test["node_id"] for test in answer["tests"]] == ["scripts/test_deploy.py::test_deploy"]
-    assert imported(bench) == []
-    assert answer["notices"][0].startswith("The doctests of 1 module(s) were left out and not imported")

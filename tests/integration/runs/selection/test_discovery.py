@@ -83,28 +83,6 @@ async def test_files_that_cannot_be_collected_stand_beside_the_tests_that_can(ev
     assert answer["notices"] == ["4 file(s) could not be collected; their tests are not counted."]
 
 
-@pytest.mark.anyio
-async def test_path_pattern_markers_and_keywords_each_narrow_the_list(bench: Workbench) -> None:
-    bench.write(
-        {
-            "pytest.ini": "[pytest]\nmarkers = slow\n",
-            "a/test_one.py": "import pytest\n@pytest.mark.slow\ndef test_slow(): pass\ndef test_quick(): pass\n",
-            "b/test_two.py": FINE,
-            "b/check_three.py": "def test_checked(): pass\n",
-        }
-    )
-
-    async def found(**arguments: str) -> list[str]:
-        return [test["function"] for test in (await bench.discover(**arguments))["tests"]]
-
-    assert await found() == ["test_slow", "test_quick", "test_fine"]
-    assert await found(path="b") == ["test_fine"]
-    assert await found(path=str(bench.root / "b" / "test_two.py")) == ["test_fine"]
-    assert await found(pattern="check_*.py") == ["test_checked"]
-    assert await found(markers="slow") == ["test_slow"]
-    assert await found(keywords="quick or fine") == ["test_quick", "test_fine"]
-
-
 def everything_below(root: Path) -> set[str]:
     """Without bytecode."""
     return {str(path.relative_to(root)) for path in root.rglob("*") if "__pycache__" not in path.parts}

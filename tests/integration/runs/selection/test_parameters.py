@@ -26,7 +26,7 @@ THREE = """
 
 @pytest.fixture
 def three(bench: Workbench) -> Workbench:
-    bench.write({"pytest.ini": "[pytest]\nmarkers = slow\n", "tests/test_three.py": THREE})
+    bench.write({"pytest.ini": "[pytest]\nmarkers = slow\ntestpaths = tests\n", "tests/test_three.py": THREE})
     return bench
 
 
@@ -35,30 +35,25 @@ def names(answer: dict[str, list[dict[str, str]]]) -> list[str]:
 
 
 @pytest.mark.anyio
-async def test_without_parameters_the_projects_testpaths_hold(three: Workbench) -> None:
-    three.write({"pytest.ini": "[pytest]\nmarkers = slow\ntestpaths = tests\n", "other/test_other.py": THREE})
-
-    answer = await three.execute()
-
-    assert names(answer) == ["test_first", "test_second", "test_third"]
-
-
-@pytest.mark.anyio
 @pytest.mark.parametrize(
     ("arguments", "ran"),
     [
+        ({}, ["test_first", "test_second", "test_third"]),
         ({"node_ids": ["tests/test_three.py::test_third"], "path": "other"}, ["test_other", "test_third"]),
         ({"markers": "slow"}, ["test_second"]),
         ({"keywords": "first or third"}, ["test_first", "test_third"]),
         ({"markers": "not slow", "keywords": "not third", "path": "tests"}, ["test_first"]),
         ({"pattern": "*_spec.py"}, ["test_spec"]),
-        ({"maxfail": 2, "path": "tests"}, ["test_first", "test_second"]),
+        ({"maxfail": 2}, ["test_first", "test_second"]),
     ],
 )
 async def test_each_parameter_selects(three: Workbench, arguments: dict[str, Any], ran: list[str]) -> None:
     three.write({"other/test_other.py": "def test_other(): pass\n", "tests/three_spec.py": "def test_spec(): pass\n"})
 
-    assert names(await three.execute(**arguments)) == ran
+    ran_tests, found = await three.execute(**arguments), arguments.keys() <= {"markers", "keywords", "path", "pattern"}
+
+    assert names(ran_tests) == ran
+    assert not found or names(await three.discover(**arguments)) == ran
 
 
 @pytest.mark.anyio

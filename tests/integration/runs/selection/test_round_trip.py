@@ -59,7 +59,7 @@ async def test_a_monorepo_with_nested_ini_files_has_ids_relative_to_the_root(eve
         {
             "pyproject.toml": "[tool.pytest.ini_options]\ntestpaths = ['one', 'two', 'plain']\n",
             "one/pytest.ini": "[pytest]\npython_functions = test_* check_*\n",
-            "one/tests/test_same.py": "def check_it(): pass\n" + FINE,
+            "one/tests/test_same.py": "def check_it(): assert 0\n" + FINE,
             "two/pyproject.toml": "[tool.pytest.ini_options]\naddopts = '-ra'\n",
             "two/tests/test_other.py": FINE,
             "plain/test_plain.py": FINE,
@@ -79,23 +79,12 @@ async def test_a_monorepo_with_nested_ini_files_has_ids_relative_to_the_root(eve
         "one/tests/test_same.py::test_fine",
     ]
     assert {test["file"] for test in nested["tests"]} == {"one/tests/test_same.py"}
+    answer = await every_bench.execute(path="one")
+    assert answer["tests"][0]["traceback"].startswith("one/tests/test_same.py:1: in check_it\n")
+    assert answer["rerun"] == {"node_ids": ["one/tests/test_same.py::check_it"]}
     # One by one, since all that a call names decides together which settings are used.
     for node_id in {test["node_id"] for test in (*whole["tests"], *nested["tests"])}:
         await assert_runs_exactly(every_bench, [node_id])
-
-
-@pytest.mark.anyio
-async def test_ids_of_a_failing_nested_project_and_their_places_are_relative_to_the_root(
-    bench: Workbench,
-) -> None:
-    bench.write({"one/pytest.ini": "[pytest]\n", "one/tests/test_bad.py": "def test_bad(): assert 0\n"})
-
-    answer = await bench.execute(path="one")
-
-    assert answer["tests"][0]["traceback"].startswith("one/tests/test_bad.py:1: in test_bad\n")
-    assert answer["rerun"] == {"node_ids": ["one/tests/test_bad.py::test_bad"]}
-    again = await bench.execute(**answer["rerun"])
-    assert again["summary"]["failed"] == 1
 
 
 @pytest.mark.anyio

@@ -78,21 +78,3 @@ async def test_a_named_folder_has_run_if_anything_of_it_has(bench: Workbench) ->
     assert ("slow" in deselected, "'-m not slow'" in deselected) == (True, True)
     assert "found no test" in empty
     assert "none" in empty
-
-
-@pytest.mark.anyio
-async def test_a_hook_that_is_no_function_hides_nothing(bench: Workbench) -> None:
-    hook = """
-    class Hook:
-        def __call__(self, items): del items[0]
-    def pytest_configure(config):
-        class Plugin: pass
-        plugin = Plugin()
-        plugin.pytest_collection_modifyitems = Hook().__call__
-        config.pluginmanager.register(plugin)
-    """
-    bench.write({"pytest.ini": MARKS.format("-q"), "test_a.py": SLOW, "conftest.py": hook})
-
-    answer = await bench.execute(node_ids=["test_a.py::test_slow", "test_a.py::test_quick"])
-
-    assert (answer["verdict"], len(answer["notices"])) == ("incomplete", 1)
