@@ -240,13 +240,13 @@ def bounds() -> str:
 
 def http_bounds() -> str:
     body, all_bodies = guard.MAX_BODY // MIB, guard.MAX_BODIES // MIB
-    stalled = f"{http_server.LEAST_TAKEN // MIB} MiB in {http_server.STALLED_SECONDS} s"
+    often, taken = http_server.CHECK_SECONDS, f"{http_server.LEAST_TAKEN // KIB} KiB"
     rows = [
-        ("headers of a request", f"{guard.MAX_HEADERS // KIB} KiB, there within {http_server.HEADER_SECONDS} s"),
+        ("headers of a request", f"{guard.MAX_HEADERS // KIB} KiB"),
         ("body of a request", f"{body} MiB, there within {guard.BODY_SECONDS} s; {all_bodies} MiB for all at once"),
         ("connections", f"{http_server.MAX_CONNECTIONS}; further ones get 503"),
-        ("an idle connection", f"{http_server.IDLE_SECONDS} s"),
-        ("a client that does not read", f"disconnected if it reads less than {stalled}"),
+        ("a connection without a whole request", f"closed after {often} to {2 * often} s"),
+        ("a client that does not read", f"cut off if it reads less than {taken} in {often} s"),
     ]
     return table(("what", "limit"), rows)
 

@@ -35,7 +35,8 @@ HASTY = """
 import pathlib, socket, sys
 from pytest_mcp.cli.main import main
 from pytest_mcp.server import http_guard as guard, http_listener, http_server, incoming
-http_server.HEADER_SECONDS = http_server.STALLED_SECONDS = guard.BODY_SECONDS = http_server.IDLE_SECONDS = 2
+http_server.CHECK_SECONDS = 0.9
+guard.BODY_SECONDS = 2
 http_server.MAX_CONNECTIONS = 8
 http_server.LEAST_TAKEN = 10_000
 guard.MAX_BODIES = 2**20

@@ -198,7 +198,6 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "no_result.diagnose": judged,
     "listing.fit_discovery": listed,
     "incoming.admitted": admit,
-    "incoming.mended": lambda said: incoming.mended(said.encode("utf-8", "replace")),
     "mentions.scan": lambda said: SCANNER.scan(said.encode("utf-8", "replace"), "__init__.py"),
     "progress.words": lambda said: progress.words(ledger(Started(said))),
     "records.parse": lambda said: decode.parse(said.encode("utf-8", "replace")),

@@ -185,7 +185,8 @@ class Answers(ObjectSendStream[SessionMessage]):
         self.taken = anyio.Event()
 
     async def send(self, item: SessionMessage) -> None:
-        if self._is_repetition(item.message):
+        answer = item.message if isinstance(item.message, types.JSONRPCResponse | types.JSONRPCError) else None
+        if answer and answer.id == self.answered is not None and not self.repeated.is_set():
             self.repeated.set()
             return
         self.unread += 1
@@ -199,11 +200,6 @@ class Answers(ObjectSendStream[SessionMessage]):
         while self.unread > MAX_UNREAD:
             self.taken = anyio.Event()
             await self.taken.wait()
-
-    def _is_repetition(self, message: types.JSONRPCMessage) -> bool:
-        if self.answered is None or self.repeated.is_set():
-            return False
-        return isinstance(message, types.JSONRPCResponse | types.JSONRPCError) and message.id == self.answered
 
     async def aclose(self) -> None:
         await self.stream.aclose()

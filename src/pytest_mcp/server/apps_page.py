@@ -43,7 +43,13 @@ class View:
         """Whether the client of this request (the SDK's context) gets the page."""
         if self.config.app != "auto":
             return self.config.app == "always"
-        settings = _announced(context).get(APPS)
+        if context.method == "initialize":
+            # Over HTTP there are no sessions: the client's next request would not be known to be its own.
+            extensions = extensions_in(context.params) if context.request is None else {}
+        else:
+            capabilities = context.session.client_capabilities
+            extensions = (capabilities and capabilities.extensions) or {}
+        settings = extensions.get(APPS)
         return isinstance(settings, dict) and MIME_TYPE in (settings.get("mimeTypes") or ())
 
     def made_of(self, report: Report, result: Shape) -> Json:
@@ -52,26 +58,15 @@ class View:
         from pytest_mcp.page import document  # noqa: PLC0415
         from pytest_mcp.page.content import Content, PageOrigin, read_missed_lines  # noqa: PLC0415
 
-        root, most = self.config.root, self._room(result)
+        # An answer is sent twice: as an object, and as text in a string.
+        text = serialize.line(serialize.safe(result.model_dump(mode="json", by_alias=True)))
+        most = min(MAX_BYTES, self.config.max_reply_bytes - len(text.encode()) - len(json.dumps(text)))
+        root = self.config.root
         content = Content(report, read_missed_lines(root, report.coverage))
         origin = PageOrigin(root.name, command="", again="pytest-mcp run", commit=git_files.head_commit(root))
         created = f"{datetime.now(tz=UTC).astimezone():%Y-%m-%d %H:%M %Z}"
         page = document.run_document(content, origin, created=created, most=most)
         return {META_KEY: page} if document.size(page) <= most else {}
-
-    def _room(self, result: Shape) -> int:
-        # An answer is sent twice: as an object, and as text in a string.
-        text = serialize.line(serialize.safe(result.model_dump(mode="json", by_alias=True)))
-        return min(MAX_BYTES, self.config.max_reply_bytes - len(text.encode()) - len(json.dumps(text)))
-
-
-def _announced(context: Any) -> Json:
-    """The extensions that the client of this request has."""
-    if context.method == "initialize":
-        # Over HTTP there are no sessions: the client's next request would not be known to be its own.
-        return extensions_in(context.params) if context.request is None else {}
-    capabilities = context.session.client_capabilities
-    return (capabilities and capabilities.extensions) or {}
 
 
 def tool_meta(name: str) -> Json:

@@ -47,7 +47,7 @@ class Rejected(Exception):
 class Guard:
     def __init__(self, app: ASGIApp, endpoint: Endpoint, metrics: ASGIApp | None = None) -> None:
         self.app = app
-        self.routes: dict[str, ASGIApp] = {PATH: self._hand_on, HEALTH: _answer_health}
+        self.routes: dict[str, ASGIApp] = {PATH: self._hand_on, HEALTH: PlainTextResponse("ok\n")}
         if metrics is not None:
             self.routes[METRICS] = metrics
         self.endpoint = endpoint
@@ -71,51 +71,31 @@ class Guard:
         """Everything that can be decided before a body is read."""
         headers = Headers(scope=scope)
         _check_shape(scope, headers)
-        self._check_names(headers)
-        self._check_route(scope)
-        if scope["path"] != HEALTH:
-            self._check_token(headers)
-        if int(headers.get("content-length", "0")) > MAX_BODY:
-            raise _too_large()
-
-    def _check_names(self, headers: Headers) -> None:
         if not all(map(self.endpoint.admits_host, headers.getlist("host") or [""])):
             raise Rejected(421, "This Host is not allowed; add it to --allowed-hosts.")
         if not all(map(self.endpoint.admits_origin, headers.getlist("origin"))):
             raise Rejected(403, "This Origin is not allowed.")
-
-    def _check_route(self, scope: Scope) -> None:
         path = scope["path"]
         if path not in self.routes:
             raise Rejected(404, f"Not found; this server has {' and '.join(self.routes)}.")
-        methods = METHODS[path]
-        if scope["method"] not in methods:
+        if scope["method"] not in (methods := METHODS[path]):
             # Without sessions there is nothing to GET or DELETE.
             raise Rejected(405, f"{path} takes {' and '.join(methods)}.", {"Allow": ", ".join(methods)})
-
-    def _check_token(self, headers: Headers) -> None:
-        if self.expected is None:
-            return
-        given = headers.getlist("authorization")
-        scheme, _, secret = given[0].partition(" ") if len(given) == 1 else ("", "", "")
-        credentials = f"{scheme.lower()} {secret.strip()}".encode("latin-1")
-        # In constant time, so that the time does not reveal how much was right.
-        if not hmac.compare_digest(credentials, self.expected):
-            raise Rejected(401, "A valid bearer token is needed.", {"WWW-Authenticate": 'Bearer realm="pytest-mcp"'})
+        if path != HEALTH and self.expected is not None:
+            _check_token(headers, self.expected)
+        if int(headers.get("content-length", "0")) > MAX_BODY:
+            raise _too_large()
 
     async def _hand_on(self, scope: Scope, receive: Receive, send: Send) -> None:
         body = bytearray()
         try:
             if await self._fill(body, receive):
-                await self._wait_for_turn()
+                # One request enters at a time, so that many at once do not hold up running calls or the health check.
+                async with self.entrance:
+                    await anyio.sleep(0)
                 await self._app_for(body)(scope, receive, send)
         finally:
             self.held -= len(body)
-
-    async def _wait_for_turn(self) -> None:
-        """One request enters at a time, so that many at once do not hold up running calls, nor the health check."""
-        async with self.entrance:
-            await anyio.sleep(0)
 
     def _app_for(self, body: bytearray) -> ASGIApp:
         """Check the body as a line on stdio is checked, so that the same request gets the same answer."""
@@ -143,8 +123,13 @@ class Guard:
         raise Rejected(408, "The request took too long to arrive.")
 
 
-async def _answer_health(scope: Scope, receive: Receive, send: Send) -> None:
-    await PlainTextResponse("ok\n")(scope, receive, send)
+def _check_token(headers: Headers, expected: bytes) -> None:
+    given = headers.getlist("authorization")
+    scheme, _, secret = given[0].partition(" ") if len(given) == 1 else ("", "", "")
+    credentials = f"{scheme.lower()} {secret.strip()}".encode("latin-1")
+    # In constant time, so that the time does not reveal how much was right.
+    if not hmac.compare_digest(credentials, expected):
+        raise Rejected(401, "A valid bearer token is needed.", {"WWW-Authenticate": 'Bearer realm="pytest-mcp"'})
 
 
 def _too_large() -> Rejected:

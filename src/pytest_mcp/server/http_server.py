@@ -25,13 +25,10 @@ from pytest_mcp.server.concurrency import Calls
 from pytest_mcp.server.http_guard import MAX_BODY, MAX_HEADERS, PATH, Guard
 from pytest_mcp.server.logs import FIELDS
 
-# For a request's headers to arrive, and for the first byte of them.
-HEADER_SECONDS = 10
-# A client must read at least so many bytes of an answer in so many seconds. What the system buffers counts as read.
-STALLED_SECONDS = 30
-LEAST_TAKEN = 2**20
-# A connection without a request is closed after so many seconds.
-IDLE_SECONDS = 30
+# Between two looks at a connection: it must have brought a whole request meanwhile, or have one that is answered.
+CHECK_SECONDS = 20
+# So many bytes of an answer must have been read meanwhile. What the system buffers counts as read.
+LEAST_TAKEN = 2**19
 # A fraction of the descriptors that a process may open: runs need some too.
 MAX_CONNECTIONS = 256
 
@@ -61,7 +58,7 @@ async def serve(config: Config, endpoint: Endpoint, listener: socket.socket) -> 
         access_log=False,
         server_header=False,
         proxy_headers=False,
-        timeout_keep_alive=IDLE_SECONDS,
+        timeout_keep_alive=CHECK_SECONDS,
         timeout_graceful_shutdown=LAST_SECONDS,
         h11_max_incomplete_event_size=MAX_HEADERS,
     )
@@ -124,52 +121,21 @@ class HttpServer(uvicorn.Server):
 class Connection(H11Protocol):
     """uvicorn's, with timeouts: it waits forever for the rest of a header, and for a client to read its answer."""
 
-    arriving: asyncio.TimerHandle | None = None
-    stalled: asyncio.TimerHandle | None = None
-
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
         super().connection_made(transport)
         if len(self.connections) > MAX_CONNECTIONS:
             transport.write(_FULL)
             transport.close()
         else:
-            self._expect_headers()
+            self.loop.call_later(CHECK_SECONDS, self._check, None, 0)
 
-    def data_received(self, data: bytes) -> None:
-        if self.arriving is None and self._is_idle():
-            self._expect_headers()
-        super().data_received(data)
-        if self.arriving is not None and not self._is_idle():
-            self.arriving.cancel()
-            self.arriving = None
-
-    def pause_writing(self) -> None:
-        super().pause_writing()
-        self._expect_reading()
-
-    def resume_writing(self) -> None:
-        super().resume_writing()
-        if self.stalled is not None:
-            self.stalled.cancel()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        for timer in (self.arriving, self.stalled):
-            if timer is not None:
-                timer.cancel()
-        super().connection_lost(exc)
-
-    def _expect_headers(self) -> None:
-        self.arriving = self.loop.call_later(HEADER_SECONDS, self.transport.close)
-
-    def _expect_reading(self) -> None:
-        left = self.transport.get_write_buffer_size()
-        self.stalled = self.loop.call_later(STALLED_SECONDS, self._check_reading, left)
-
-    def _check_reading(self, before: int) -> None:
-        if before - self.transport.get_write_buffer_size() < LEAST_TAKEN:
+    def _check(self, before: object, unread: int) -> None:
+        """`before` is the request that was there the last time, and `unread` what its answer was waiting with."""
+        left = self.transport.get_write_buffer_size() if self.flow.write_paused else 0
+        is_idle = self.cycle is None or self.cycle.response_complete
+        if self.cycle is before and is_idle and not left:
+            self.transport.close()
+        elif self.cycle is before and unread and left > unread - LEAST_TAKEN:
             self.transport.abort()
-        else:
-            self._expect_reading()
-
-    def _is_idle(self) -> bool:
-        return self.cycle is None or self.cycle.response_complete
+        if not self.transport.is_closing():
+            self.loop.call_later(CHECK_SECONDS, self._check, self.cycle, left)

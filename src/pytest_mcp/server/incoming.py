@@ -7,7 +7,7 @@ the others. Pure.
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import accumulate
 from typing import Any
 
@@ -27,21 +27,13 @@ MAX_VALUES = 20_000
 DEEPEST = 200
 # A line that cannot be parsed is mended up to this length; rewriting a longer one takes too much memory.
 MAX_MENDED = 1024 * 1024
-# Python's own limit. The SDK's parser has the same.
-_MAX_DIGITS = 4300
 # In characters. The SDK's errors repeat an unknown method or version whole.
 MAX_WORD = 1_000
 # In a line that is not parsed, the id is searched in so many bytes at its two ends.
 _ID_WITHIN = 1024
 
-# An escaped half of a surrogate pair, or (then `lone` is unset) both halves. An odd number of backslashes begins an
-# escape; an even number is that many literal backslashes.
-_SURROGATE = re.compile(
-    rb"(?<!\\)(?P<literal>(?:\\\\)*+)\\u[dD]"
-    rb"(?:[89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(?P<lone>[89a-fA-F][0-9a-fA-F]{2}))"
-)
+# Half of a surrogate pair.
 _HALF = re.compile("[\ud800-\udfff]")
-_REPLACEMENT = "\ufffd"
 _BRACKET = re.compile(rb"[][{}]")
 _STEPS = {b"[": 1, b"{": 1, b"]": -1, b"}": -1}
 
@@ -71,8 +63,7 @@ class BadMessage(Exception):
 # What the members of a request must be.
 _REQUEST: dict[str, tuple[Callable[[Any], bool], str]] = {
     "jsonrpc": (lambda value: value == "2.0", 'must be "2.0"'),
-    # Not isinstance: True is not an integer here.
-    "id": (lambda value: type(value) in (int, str), "must be an integer or a string of valid Unicode"),
+    "id": (lambda value: _identity(value) is not None, "must be an integer or a string of valid Unicode"),
     "method": (lambda value: isinstance(value, str), "must be a string"),
     "params": (lambda value: value is None or isinstance(value, dict), "must be an object"),
 }
@@ -83,10 +74,21 @@ def admitted(line: bytes) -> bytes:
     _check_extent(line)
     try:
         _check_shape(from_json(line))
-    except ValueError:
-        line = mended(line)
-        _check_shape(_without_mended_id(_parsed(line)))
+    except ValueError as error:
+        message = _parsed_with_halves(line, str(error))
+        _check_shape(message)
+        line = _HALF.sub("\ufffd", json.dumps(message, ensure_ascii=False)).encode()
     return line
+
+
+def _parsed_with_halves(line: bytes, reason: str) -> Any:
+    """What the SDK's parser refuses for this reason, if that is only text that is not Unicode."""
+    if len(line) > MAX_MENDED or reason.startswith("number"):
+        raise BadMessage(INVALID_REQUEST, reason, _seen_identity(line))
+    try:
+        return json.loads(line.decode("utf-8", errors="surrogateescape"))
+    except ValueError:
+        raise BadMessage(PARSE_ERROR, reason) from None
 
 
 def _check_extent(line: bytes) -> None:
@@ -119,10 +121,8 @@ def _outside_strings(line: bytes) -> bytes | None:
 def _seen_identity(line: bytes) -> Identity:
     """The id of a message that is not parsed, if it is the first or the last member."""
     match = _FIRST_ID.match(line[:_ID_WITHIN]) or _LAST_ID.search(line[-_ID_WITHIN:])
-    if match is None:
-        return None
     try:
-        return _identity({"id": json.loads(match["id"])})
+        return None if match is None else _identity(json.loads(match["id"]))
     except ValueError:
         return None
 
@@ -137,60 +137,27 @@ def _check_shape(message: Any) -> None:
     is_notification = "id" not in message and isinstance(message.get("method"), str)
     if is_response or is_notification:
         return
-    for name, (fits, words) in _REQUEST.items():
-        if not fits(message.get(name)):
-            raise BadMessage(INVALID_REQUEST, f"{name} {words}", _identity(message))
+    faults = [f"{name} {words}" for name, (fits, words) in _REQUEST.items() if not fits(message.get(name))]
     if {"result", "error"} & message.keys():
-        raise BadMessage(INVALID_REQUEST, "a request has neither a result nor an error", _identity(message))
-    for name, word in _repeated_by_sdk(message):
-        if isinstance(word, str) and len(word) > MAX_WORD:
-            raise BadMessage(INVALID_REQUEST, f"{name} has at most {MAX_WORD} characters", _identity(message))
+        faults.append("a request has neither a result nor an error")
+    faults = faults or [
+        f"{name} has at most {MAX_WORD} characters"
+        for name, word in _repeated_by_sdk(message).items()
+        if len(str(word)) > MAX_WORD
+    ]
+    if faults:
+        raise BadMessage(INVALID_REQUEST, faults[0], _identity(message.get("id")))
 
 
-def _repeated_by_sdk(request: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+def _repeated_by_sdk(request: dict[str, Any]) -> dict[str, Any]:
     params = request.get("params") or {}
     meta = params.get("_meta")
-    yield "method", request["method"]
-    yield "protocolVersion", params.get("protocolVersion")
-    yield VERSION_KEY, meta.get(VERSION_KEY) if isinstance(meta, dict) else None
+    version = meta.get(VERSION_KEY) if isinstance(meta, dict) else None
+    return {"method": request["method"], "protocolVersion": params.get("protocolVersion"), VERSION_KEY: version}
 
 
-def _without_mended_id(message: Any) -> Any:
-    """The message with id null if its id was mended: the caller would not recognise the mended id."""
-    is_mended = isinstance(message, dict) and _REPLACEMENT in str(message.get("id"))
-    return {**message, "id": None} if is_mended else message
-
-
-def _identity(message: Any) -> Identity:
+def _identity(value: Any) -> Identity:
     """None for an id that cannot be sent back."""
-    identity = message.get("id") if isinstance(message, dict) else None
-    is_text = isinstance(identity, str) and not _HALF.search(identity)
-    return identity if is_text or type(identity) is int else None
-
-
-def mended(line: bytes) -> bytes:
-    """The line with U+FFFD for bytes that are not UTF-8 and for escaped halves of surrogate pairs."""
-    if len(line) > MAX_MENDED:
-        return line
-    return _SURROGATE.sub(_mended_escape, line.decode("utf-8", errors="replace").encode())
-
-
-def _mended_escape(match: re.Match[bytes]) -> bytes:
-    return match.group() if match["lone"] is None else match["literal"] + rb"\ufffd"
-
-
-def _parsed(line: bytes) -> Any:
-    try:
-        return from_json(line)
-    except ValueError as error:
-        reason = str(error)
-    try:
-        message = json.loads(line.decode("utf-8", errors="replace"), parse_int=_bounded_int)
-    except ValueError as error:
-        raise BadMessage(PARSE_ERROR, reason) from error
-    # Valid JSON with a number that is too long may have an id.
-    raise BadMessage(INVALID_REQUEST, reason, _identity(_without_mended_id(message)))
-
-
-def _bounded_int(digits: str) -> int | None:
-    return int(digits) if len(digits) <= _MAX_DIGITS else None
+    is_text = isinstance(value, str) and not _HALF.search(value)
+    # Not isinstance: True is not an integer here.
+    return value if is_text or type(value) is int else None

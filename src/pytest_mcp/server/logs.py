@@ -22,29 +22,23 @@ MAX_MESSAGE = 2_000
 MAX_TRACEBACK = 20_000
 # The attribute of a record with further keys of its line.
 FIELDS = "fields"
-# Warns about every malformed request, so that any client could fill the log.
-_NOISY = "uvicorn"
 
 
 def set_up(level: LogLevel) -> None:
     """Log our own records from this level on, and those of libraries from `warning` on."""
     chosen = logging.getLevelNamesMapping()[level.upper()]
     root = logging.getLogger()
-    root.handlers = [_handler()]
+    try:
+        root.handlers = [NonBlockingHandler(sys.stderr.fileno())]
+        root.handlers[0].setFormatter(OneLine())
+    except (OSError, AttributeError):
+        # stderr was closed before we were started.
+        root.handlers = [logging.NullHandler()]
     # Below `warning`, libraries log the content of requests and answers.
     root.setLevel(max(chosen, logging.WARNING))
     logging.getLogger("pytest_mcp").setLevel(chosen)
-    logging.getLogger(_NOISY).setLevel(logging.ERROR if chosen >= logging.WARNING else logging.WARNING)
-
-
-def _handler() -> logging.Handler:
-    try:
-        handler = NonBlockingHandler(sys.stderr.fileno())
-    except (OSError, AttributeError):
-        # stderr was closed before we were started.
-        return logging.NullHandler()
-    handler.setFormatter(OneLine())
-    return handler
+    # It warns about every malformed request, so that any client could fill the log.
+    logging.getLogger("uvicorn").setLevel(logging.ERROR if chosen >= logging.WARNING else logging.WARNING)
 
 
 class OneLine(logging.Formatter):

@@ -26,13 +26,12 @@ class Metrics:
             buckets=BUCKETS,
             registry=self.registry,
         )
-        self._show("pytest_mcp_running", "Calls that run now.").set_function(lambda: calls.slots.borrowed_tokens)
-        waiting = self._show("pytest_mcp_queue", "Calls that wait for a slot.")
-        waiting.set_function(lambda: calls.slots.statistics().tasks_waiting)
-        self._show("pytest_mcp_slots", "Calls that can run at once (--max-runs).").set(calls.slots.total_tokens)
-
-    def _show(self, name: str, meaning: str) -> Gauge:
-        return Gauge(name, meaning, registry=self.registry)
+        for name, meaning, now in (
+            ("running", "Calls that run now.", lambda: calls.slots.borrowed_tokens),
+            ("queue", "Calls that wait for a slot.", lambda: calls.slots.statistics().tasks_waiting),
+            ("slots", "Calls that can run at once (--max-runs).", lambda: calls.slots.total_tokens),
+        ):
+            Gauge(f"pytest_mcp_{name}", meaning, registry=self.registry).set_function(now)
 
     def count(self, facts: Facts) -> None:
         """One finished call, as it is logged."""

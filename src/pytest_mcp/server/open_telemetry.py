@@ -12,16 +12,10 @@ from opentelemetry.sdk.resources import SERVICE_NAME, Resource
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
-DEFAULT_NAME = "pytest-mcp"
-
 
 def start() -> None:
     """A thread sends from now on; what is left is sent when the process exits."""
-    provider = TracerProvider(resource=_resource())
+    is_named = "OTEL_SERVICE_NAME" in os.environ or SERVICE_NAME in os.environ.get("OTEL_RESOURCE_ATTRIBUTES", "")
+    provider = TracerProvider(resource=Resource.create({} if is_named else {SERVICE_NAME: "pytest-mcp"}))
     provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
     trace.set_tracer_provider(provider)
-
-
-def _resource() -> Resource:
-    named = "OTEL_SERVICE_NAME" in os.environ or SERVICE_NAME in os.environ.get("OTEL_RESOURCE_ATTRIBUTES", "")
-    return Resource.create({} if named else {SERVICE_NAME: DEFAULT_NAME})

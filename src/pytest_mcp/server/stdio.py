@@ -9,6 +9,7 @@ import select
 import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 
 import anyio
 
@@ -88,18 +89,13 @@ def outlet() -> Iterator[Outlet]:
     shared = sys.stdout.fileno()
     own = os.dup(shared)
     try:
-        _divert(shared)
+        try:
+            os.dup2(sys.stderr.fileno(), shared)
+        except (OSError, AttributeError):
+            # stderr was closed before we were started.
+            with Path(os.devnull).open("wb") as nothing:
+                os.dup2(nothing.fileno(), shared)
         yield Outlet(own, sys.stdin.fileno())
     finally:
         os.dup2(own, shared)
         os.close(own)
-
-
-def _divert(descriptor: int) -> None:
-    try:
-        os.dup2(sys.stderr.fileno(), descriptor)
-    except (OSError, AttributeError):
-        # stderr was closed before we were started.
-        nothing = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nothing, descriptor)
-        os.close(nothing)

@@ -125,7 +125,10 @@ async def told_by_sdk(config: Config, turns: Sequence[Turn]) -> list[str]:
 
 async def _mended_lines(descriptor: int) -> AsyncIterator[bytes]:
     async for line in stdio.lines(descriptor):
-        yield incoming.mended(line)
+        try:
+            yield incoming.admitted(line)
+        except incoming.BadMessage:
+            yield line
 
 
 def _write(descriptor: int, data: bytes) -> None:
