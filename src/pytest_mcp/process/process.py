@@ -123,7 +123,7 @@ async def _carry_out(
             report = ReportReader(descriptor, on_line)
             async with alongside(report.follow()), alongside(_stop_when_overdue(started, finished)):
                 answer = await _answer(started, order, time_limit)
-            await report.read_rest()
+            await report.read(has_ended=True)
             state = report.state
     except FolderError:
         if is_spare:

@@ -55,17 +55,13 @@ class ReportReader:
             return "unwritten"
         return "truncated" if status.st_size < max(self.offset, 1) else "kept"
 
-    async def read(self) -> None:
-        """Read what is there by now, in chunks, and let other tasks run in between."""
-        while self._read_chunk():
-            await anyio.sleep(0)
-
-    async def read_rest(self) -> None:
-        """What is unread when the child has ended, as far as it can be read in time."""
+    async def read(self, *, has_ended: bool) -> None:
+        """Read what is there by now, in chunks; of a child that has ended as much as can be read in time."""
         before, deadline = self.ends, anyio.current_time() + self.catch_up_seconds
         while self._read_chunk():
+            # Other tasks run meanwhile.
             await anyio.sleep(0)
-            if self.ends - before > self.backlog and anyio.current_time() > deadline:
+            if has_ended and self.ends - before > self.backlog and anyio.current_time() > deadline:
                 self.unread = True
                 return
 
@@ -74,7 +70,12 @@ class ReportReader:
         self.offset += len(chunk)
         *ends, rest = chunk.split(b"\n")
         for end in ends:
-            self._end_line(end)
+            self._keep(end)
+            line = b"".join(self.pieces)
+            self.pieces, self.length = [], 0
+            if line:
+                self.lines += 1
+                self.on_line(line)
         self._keep(rest)
         self.ends += len(ends)
         return bool(chunk)
@@ -84,18 +85,10 @@ class ReportReader:
         # Nothing is kept of a line that is too long.
         self.pieces = [*self.pieces, piece] if self.length <= MAX_LINE else []
 
-    def _end_line(self, end: bytes) -> None:
-        self._keep(end)
-        line = b"".join(self.pieces)
-        self.pieces, self.length = [], 0
-        if line:
-            self.lines += 1
-            self.on_line(line)
-
     async def follow(self) -> None:
         try:
             while True:
-                await self.read()
+                await self.read(has_ended=False)
                 await anyio.sleep(POLL_SECONDS)
         finally:
             # What an interrupted run has reported since the last time belongs to its answer.

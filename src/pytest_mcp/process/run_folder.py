@@ -8,7 +8,6 @@ starts.
 import fcntl
 import os
 import re
-import stat
 import tempfile
 import threading
 from contextlib import suppress
@@ -92,12 +91,10 @@ def _remove_abandoned() -> None:
 
 
 def _is_ours(entry: "os.DirEntry[str]") -> bool:
-    """By its name, its type and its owner."""
-    try:
-        status = entry.stat(follow_symlinks=False)
-    except OSError:
-        return False
-    return bool(_NAME.fullmatch(entry.name)) and stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid()
+    with suppress(OSError):
+        is_folder = bool(_NAME.fullmatch(entry.name)) and entry.is_dir(follow_symlinks=False)
+        return is_folder and entry.stat(follow_symlinks=False).st_uid == os.geteuid()
+    return False
 
 
 def _locked(path: Path, *, or_without_locks: bool = False) -> int | None:

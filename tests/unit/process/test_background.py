@@ -11,10 +11,6 @@ from tests.support.workbench import Workbench
 pytestmark = pytest.mark.anyio
 
 
-async def test_what_is_made_in_a_thread_comes_back() -> None:
-    assert await in_thread(lambda: "made") == "made"
-
-
 async def test_what_is_raised_in_a_thread_is_raised_where_it_is_waited_for() -> None:
     with pytest.raises(SystemExit):
         await in_thread(lambda: exit(1))

@@ -37,7 +37,7 @@ async def test_more_lines_than_a_child_can_be_ahead_are_not_read_and_that_is_kno
 ) -> None:
     write(report, LINES)
 
-    await report.read_rest()
+    await report.read(has_ended=True)
 
     assert (report.state, lines) == ("unread", LINES[:11])
 
@@ -46,7 +46,7 @@ async def test_more_lines_than_a_child_can_be_ahead_are_not_read_and_that_is_kno
 async def test_lines_without_a_record_count_too(report: ReportReader) -> None:
     write(report, [b""] * 50)
 
-    await report.read_rest()
+    await report.read(has_ended=True)
 
     assert (report.state, report.offset) == ("unread", 16)
 
@@ -56,10 +56,10 @@ async def test_what_was_read_while_the_child_ran_and_a_usual_rest_are_whole_howe
     report: ReportReader, lines: list[bytes]
 ) -> None:
     write(report, LINES[:41])
-    await report.read()
+    await report.read(has_ended=False)
     write(report, LINES[41:])
 
-    await report.read_rest()
+    await report.read(has_ended=True)
 
     assert (report.state, lines) == ("kept", LINES)
 

@@ -3,16 +3,6 @@
 import pytest
 
 from pytest_mcp.process import supervisor_protocol as protocol
-from pytest_mcp.process.supervisor_protocol import Answer, Order
-
-ORDERS: list[Order] = [{"kind": "go", "time_limit": 1.5}, {"kind": "interrupt"}]
-NOT_STARTED: Answer = {"kind": "not_started", "message": "no such file", "errno": 2}
-
-
-def test_a_message_is_one_line_and_comes_back_as_it_was() -> None:
-    assert [protocol.encode(order).count(b"\n") for order in ORDERS] == [1, 1]
-    assert [protocol.decode_order(protocol.encode(order)) for order in ORDERS] == ORDERS
-    assert protocol.decode_answer(protocol.encode(NOT_STARTED)) == NOT_STARTED
 
 
 @pytest.mark.parametrize("said", [b"", b"[]", b"{}", b"1", b'{"kind": "go", "time_limit": 1}', b"{}{}"])
