@@ -1,12 +1,8 @@
 """Calls that are cancelled, and servers that end in the middle of one."""
 
-import json
 import os
 import signal
-import subprocess
-import sys
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 
@@ -14,7 +10,6 @@ from tests.support.git import git
 from tests.support.leftovers import children, is_stopped, kill
 from tests.support.projects.hanging import MOMENTS, STUBBORN, hanging
 from tests.support.protocol.hostile_server import GONE_SECONDS, HostileServer, NewServer, within
-from tests.support.protocol.raw_client import INITIALIZE
 from tests.support.waiting import PATIENCE
 
 
@@ -160,49 +155,6 @@ def test_when_everybody_is_killed_at_once_the_next_start_removes_the_folder(new_
         within(GONE_SECONDS, lambda: abandoned not in server.folders())
     finally:
         other.close()
-
-
-# A client that starts a server, asks for a run, and goes on living until somebody ends it.
-CLIENT = """
-import json, os, subprocess, sys, time
-server = subprocess.Popen(json.loads(sys.argv[1]), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-server.stdin.write(sys.argv[2].encode())
-server.stdin.flush()
-time.sleep(600)
-"""
-
-
-@pytest.fixture
-def client(new_server: NewServer) -> Iterator[tuple[HostileServer, "subprocess.Popen[bytes]"]]:
-    """Somebody else's client in mid-run; the server beside it only shows what there is to see."""
-    watcher = new_server()
-    watcher.project({"test_a.py": f"{STUBBORN}\ndef test_a(): hang()\n"})
-    close_stdin(watcher)
-    watcher.process.wait()
-    messages = [
-        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": INITIALIZE},
-        {"jsonrpc": "2.0", "method": "notifications/initialized"},
-        {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "execute_tests", "arguments": {}}},
-    ]
-    lines = "".join(json.dumps(message) + "\n" for message in messages)
-    program = [sys.executable, "-c", CLIENT, json.dumps(watcher.command), lines]
-    with subprocess.Popen(program, cwd=Path("/"), env=watcher.environment, stdout=subprocess.DEVNULL) as process:
-        try:
-            within(PATIENCE, (watcher.root / "there").exists)
-            yield watcher, process
-        finally:
-            process.kill()
-
-
-def test_a_client_that_dies_takes_the_server_and_its_runs_with_it(
-    client: tuple[HostileServer, "subprocess.Popen[bytes]"],
-) -> None:
-    watcher, process = client
-
-    process.kill()
-    process.wait()
-
-    watcher.assert_gone()
 
 
 def hanging_at_the_base(server: HostileServer) -> str:

@@ -1,19 +1,16 @@
 """A server on HTTP from its first line to its last: refusals to start, names and tokens, the log, and its end."""
 
-import json
 import os
 import re
 import signal
 import socket
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.support.commands.preloaded import typed
 from tests.support.projects.hanging import hanging
-from tests.support.projects.sources import SLOW_STEPS
 from tests.support.protocol.hostile_server import GONE_SECONDS, within
 from tests.support.protocol.hostile_web import LEGACY, MODERN, TOKEN, HostileWeb
 from tests.support.waiting import PATIENCE
@@ -179,36 +176,3 @@ def test_the_newer_loopback_is_served_too(tmp_path: Path) -> None:
     web.close()
 
     assert said.endswith(b"ok\n")
-
-
-# --- what is told ----------------------------------------------------------------------------------
-
-
-def test_every_call_is_one_line_of_the_log_without_its_contents(tmp_path: Path) -> None:
-    web = HostileWeb(tmp_path, "--log-level=info")
-    web.project({"test_a.py": SLOW_STEPS, "test_secret.py": "def test_secret(): assert 0, 'secret'\n"})
-    web.call(path="test_secret.py")
-    web.call("discover_tests")
-    web.call("secret", secret="secret")
-    number = web.begin(path="test_a.py")
-    within(GONE_SECONDS, (web.root / "at0").exists)
-    web.cancel(number)
-    within(GONE_SECONDS, lambda: len(lines(web)) == 4)
-    web.close()
-
-    told = [{key: line[key] for key in line if key not in ("time", "seconds")} for line in lines(web)]
-
-    call = {"level": "info", "logger": "pytest_mcp.server.telemetry", "message": "call", "client": "unknown"}
-    counts = {"total": 1, "passed": 0, "failed": 1, "skipped": 0, "errors": 0}
-    assert told == [
-        call | {"tool": "execute_tests", "outcome": "answered", "verdict": "failed"} | counts,
-        call | {"tool": "discover_tests", "outcome": "answered", "count": 5, "collection_errors": 0},
-        call | {"tool": "unknown", "outcome": "failed", "code": -32602},
-        call | {"tool": "execute_tests", "outcome": "cancelled"},
-    ]
-    assert "secret" not in web.log.read_text().replace(str(tmp_path), "")
-
-
-def lines(web: HostileWeb) -> list[dict[str, Any]]:
-    _announcement, *rest = web.log.read_text().splitlines()
-    return [line for line in map(json.loads, rest) if line["message"] == "call"]

@@ -150,28 +150,18 @@ def test_what_is_not_answered_is_handed_over_in_its_order_with_the_opening() -> 
 
 UNUSUAL = {
     "a client of the app": line(initialize(capabilities=WITH_APPS)),
-    "an escaped client of the app": line(initialize(capabilities=WITH_APPS)).replace(b"/ui", b"\\/ui"),
     "a stateless client of the app": line(enveloped(0, "server/discover", capabilities=WITH_APPS)),
     **{
         name: DIALOGUES[name][0][0]
         for name in ("the list first", "no JSON", "deep nesting", "ready before the handshake")
     },
-    **{name: DIALOGUES[name][0][0] for name in ("a name that is half a character", "a name that is no text")},
     "a version that does not exist yet": line(initialize(version="2099-01-01")),
     "an id that is no number": line(initialize(True)),
-    "another JSON-RPC": line(initialize() | {"jsonrpc": "1.0"}),
-    "a key that nobody knows": line(initialize() | {"x": 1}),
-    "a parameter that nobody knows": line(initialize(x=1)),
-    "a client without a version": line(initialize(clientInfo={"name": "raw"})),
     "an icon without a place": line(initialize(clientInfo=INTRODUCED | {"icons": [{}]})),
-    "a capability that is no object": line(initialize(capabilities={"elicitation": True})),
     "a capability that is no truth value": line(initialize(capabilities={"roots": {"listChanged": 1}})),
     "an extension that is no object": line(initialize(capabilities={"extensions": {"x": None}})),
     "a token that is none": line(initialize(_meta={"progressToken": 1.5})),
     "an envelope of another version": line(enveloped(0, "tools/list", version="2025-06-18")),
-    "an envelope without capabilities": line(
-        request(0, "tools/list", _meta={f"{PREFIX}protocolVersion": "2026-07-28"})
-    ),
     "an envelope with a cursor": line(enveloped(0, "tools/list", cursor="x")),
 }
 

@@ -103,6 +103,7 @@ def test_without_a_tracer_nothing_of_one_is_loaded_and_the_log_has_start_call_an
     server.project(HALF)
 
     server.result()
+    server.call("secret", secret="secret")
     server.close()
 
     loaded = file.read_text(encoding="utf-8").split("\n")
@@ -111,7 +112,9 @@ def test_without_a_tracer_nothing_of_one_is_loaded_and_the_log_has_start_call_an
     assert "prometheus_client" not in loaded
     lines = [json.loads(line) for line in server.log.read_text(encoding="utf-8").splitlines()]
     told = [(line["message"], line.get("transport") or line.get("client")) for line in lines]
-    assert told == [("started", "stdio"), ("call", "raw 1"), ("stopped", None)]
+    assert told == [("started", "stdio"), *[("call", "raw 1")] * 2, ("stopped", None)]
+    assert [line["tool"] for line in lines[1:3]] == ["execute_tests", "unknown"]
+    assert "secret" not in server.log.read_text(encoding="utf-8")
 
 
 def test_of_a_failed_call_its_code_its_kind_and_what_had_finished_are_kept() -> None:

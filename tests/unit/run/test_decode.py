@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_mcp.run.decode import KINDS, Record, parse
-from pytest_mcp.run.events import MAX_ENTRIES, Event, Item, Phase
+from pytest_mcp.run.events import MAX_ENTRIES, MAX_LINES, Event, Executed, Item, Line, Phase
 from pytest_mcp.run.exceptions import Frame, Raised
 from tests.support.invented.records import finished
 from tests.support.invented.streams import any_event, fields_of, json_values, line_of
@@ -85,9 +85,18 @@ def test_a_record_with_a_field_missing_or_of_another_type_is_no_event(kind: str,
     assert wrong is None
 
 
+RANGES = ["3-", "-3", "3,", ",3", "x", "3 ", "3\n", "999999999"]
+
+
 @pytest.mark.parametrize(
     ("kind", "told"),
     [
+        *(("executed", {"code": {"a.py": functions}}) for functions in (3, ["f3"], [["f"]], [["f", 3]], [[3, "3"]])),
+        *(("executed", {"code": {"a.py": [["f", ranges]]}}) for ranges in ("", "5-3", f"1-{MAX_LINES + 1}", *RANGES)),
+        ("executed", {"code": {"a.py": [["f", "1-9999999"]] * 1000}}),
+        *(("executed", {"calls": [call]}) for call in (["a.py"], ["a.py", 3])),
+        *(("covered_file", {"ranges": ranges}) for ranges in RANGES),
+        *(("covered_file", {"untaken": pairs}) for pairs in ([[1]], [[1, 2, 3]], [1], [["1", "2"]])),
         ("refused", {"files": [None]}),
         ("above_root", {"settings": ["words of a test"]}),
         ("above_root", {"conftests": ["/conftest.py"]}),
@@ -115,6 +124,15 @@ def test_a_record_with_a_field_missing_or_of_another_type_is_no_event(kind: str,
 def test_a_list_of_the_wrong_things_is_no_event(kind: str, told: dict[str, Any]) -> None:
     """What is let through here is unpacked, joined and hashed later on."""
     assert read(kind, **told) is None
+
+
+def test_ranges_are_the_lines_of_their_functions() -> None:
+    code = {"a.py": [["f", "3-5,9"], ["C.g", "12"]], "b.py": []}
+
+    event = read("executed", code=code, calls=[["a.py", "f"]])
+
+    assert isinstance(event, Executed)
+    assert list(event.lines()) == [*(Line("a.py", "f", n) for n in (3, 4, 5, 9)), Line("a.py", "C.g", 12)]
 
 
 def test_a_chain_of_exceptions_is_read_with_everything_it_tells() -> None:

@@ -28,12 +28,10 @@ from tests.support.invented.records import (
     absent,
     ended,
     finished,
-    green,
     item,
     ledger,
     one_test,
     phase,
-    skipped,
     uncollected,
 )
 
@@ -84,26 +82,12 @@ def test_every_combination_of_reports_is_one_outcome(reported: list[Phase], outc
 
 
 def test_a_test_that_has_not_come_to_its_end_has_no_outcome_unless_it_failed_already() -> None:
-    kept = ledger(Started(A), Started(B), phase(B))
+    again, only_set_up = [*one_test("again"), Started("again")], [Started(C), finished(C, passed=False)]
+    kept = ledger(Started(B), phase(B), Started(A), *again, *only_set_up)
 
-    assert kept.tests[A].outcome is None
-    assert kept.tests[B].outcome == "failed"
-    assert list(kept.running) == [A, B]
+    assert [kept.tests[name].outcome for name in (A, B, C, "again")] == [None, "failed", None, None]
+    assert list(kept.running) == [B, A, "again"]
     assert [record.node_id for record in kept.completed] == [B]
-
-
-def test_a_test_that_was_only_set_up_has_no_outcome() -> None:
-    kept = ledger(Started(A), finished(A, passed=False))
-
-    assert kept.tests[A].outcome is None
-    assert list(kept.running) == []
-
-
-def test_a_test_that_is_running_again_has_no_outcome_from_before() -> None:
-    kept = ledger(*one_test(A), Started(A))
-
-    assert kept.tests[A].outcome is None
-    assert list(kept.running) == [A]
 
 
 def test_a_test_that_a_plugin_repeats_counts_once_and_takes_the_time_of_all_its_attempts() -> None:
@@ -113,12 +97,6 @@ def test_a_test_that_a_plugin_repeats_counts_once_and_takes_the_time_of_all_its_
     assert kept.tests[A].outcome == "passed"
     assert kept.tests[A].repeated
     assert kept.tests[A].duration == 0.75
-
-
-def test_tests_keep_the_order_in_which_they_started() -> None:
-    kept = ledger(Started(C), Started(A), *one_test(B), finished(A), finished(C))
-
-    assert [record.node_id for record in kept.completed] == [C, A, B]
 
 
 def test_with_workers_tests_and_their_warnings_keep_the_order_of_the_collection() -> None:
@@ -245,17 +223,11 @@ def test_not_run_are_the_selected_tests_that_never_started() -> None:
     assert ledger().not_run == 0
 
 
-def test_of_several_workers_that_collect_the_largest_selection_counts() -> None:
-    assert ledger(Selected(3), Selected(5), Selected(4)).selected == 5
-    assert ledger(Selected(0)).selected == 0
-    assert ledger().selected is None
+def test_the_largest_selection_of_several_workers_counts_and_deselected_tests_add_up() -> None:
+    kept = ledger(Selected(3), Deselected(2, [A, B]), Selected(5), Deselected(1, None), Selected(4), Deselected(1, [C]))
 
-
-def test_deselected_tests_add_up() -> None:
-    kept = ledger(Deselected(2, [A, B]), Deselected(1, None), Deselected(1, [C]))
-
-    assert kept.deselected == 4
-    assert kept.deselected_ids == {A, B, C}
+    assert (kept.selected, kept.deselected, kept.deselected_ids) == (5, 4, {A, B, C})
+    assert (ledger(Selected(0)).selected, ledger().selected) == (0, None)
 
 
 def test_only_the_first_end_of_a_session_counts() -> None:
@@ -280,14 +252,6 @@ def test_everything_that_comes_more_than_once_is_kept_in_order() -> None:
 def test_an_event_without_a_place_is_a_bug_and_not_passed_over() -> None:
     with pytest.raises(KeyError):
         Ledger().add(Item("a", [], "a", 1))
-
-
-def test_a_green_session_leaves_nothing_running_and_nothing_open() -> None:
-    kept = ledger(*green(A, B), skipped(C, "x"))
-
-    assert kept.finished == 2
-    assert kept.failed == 0
-    assert list(kept.running) == []
 
 
 FORGED = [
