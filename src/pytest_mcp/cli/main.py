@@ -229,12 +229,11 @@ def _serve_stdio(config: Config) -> int:
     if handover is None:
         return 0
     # Imported here: the SDK takes most of a second to import, and a client's first requests are answered without it.
-    with fast_start.leaving_with_client(sys.stdin.fileno(), handover):
-        import anyio
+    import anyio
 
-        from pytest_mcp.process import process
-        from pytest_mcp.server import logs, telemetry
-        from pytest_mcp.server.app import serve_stdio
+    from pytest_mcp.process import process
+    from pytest_mcp.server import logs, telemetry
+    from pytest_mcp.server.app import serve_stdio
 
     logs.set_up(config.log_level)
     process.prepare()

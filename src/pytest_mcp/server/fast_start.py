@@ -1,8 +1,7 @@
 """The first answers, from `snapshot.json`, before the SDK is imported: importing it takes most of a second.
 
 The first line that is not understood completely is left to the SDK, with all that follows it. After the answer to
-`tools/list` the SDK takes over as well: it is imported while the client is busy. If the client leaves meanwhile,
-`leaving_with_client` ends the process: nobody needs the SDK any more.
+`tools/list` the SDK takes over as well: it is imported while the client is busy.
 
 One thread reads, so the order of messages is kept. Every import here delays the first answer.
 """
@@ -10,9 +9,6 @@ One thread reads, so the order of messages is kept. Every import here delays the
 import json
 import os
 import select
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -89,8 +85,6 @@ class Handover(NamedTuple):
     opening: bytes = b""
     # Every byte that was read and not answered, in order.
     rest: bytes = b""
-    # Whether an answer may be due for some of them.
-    is_owed: bool = True
 
 
 def greet(source: int, target: int, *, has_history: bool = False, app: str = "auto") -> Handover | None:
@@ -113,37 +107,7 @@ def greet(source: int, target: int, *, has_history: bool = False, app: str = "au
                 return None
     except BrokenPipeError:
         return None
-    return Handover(conversation.opening, conversation.held + unanswered, is_owed=bool(unanswered))
-
-
-@contextmanager
-def leaving_with_client(source: int, handover: Handover) -> Iterator[None]:
-    """End the process as soon as the client has left during the block, unless it waits for an answer."""
-    # The first answer does not wait for them.
-    import fcntl  # noqa: PLC0415
-    import termios  # noqa: PLC0415
-    import threading  # noqa: PLC0415
-
-    ended, end = os.pipe()
-
-    def watch() -> None:
-        changes = select.poll()
-        changes.register(source, _HANGUP)
-        changes.register(ended, select.POLLIN)
-        if ended in dict(changes.poll()):
-            return
-        unread = int.from_bytes(fcntl.ioctl(source, termios.FIONREAD, bytes(4)), sys.byteorder)
-        if not unread and not handover.is_owed:
-            os._exit(0)
-
-    watching = threading.Thread(target=watch, daemon=True)
-    watching.start()
-    try:
-        yield
-    finally:
-        os.close(end)
-        watching.join()
-        os.close(ended)
+    return Handover(conversation.opening, conversation.held + unanswered)
 
 
 class _Conversation:

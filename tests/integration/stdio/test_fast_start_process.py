@@ -68,39 +68,6 @@ def test_nothing_but_the_standard_library_is_loaded_for_the_first_answers(argume
     assert not loaded & {"dataclasses", "inspect", "asyncio", "logging", "shutil", "traceback"}
 
 
-# The SDK's package is never found, and never not found.
-STUCK = """
-import sys, time
-from pytest_mcp.cli.main import main
-
-class Finder:
-    def find_spec(self, name, *_):
-        if name == "mcp":
-            print("importing", file=sys.stderr, flush=True)
-            time.sleep(600)
-
-sys.meta_path.insert(0, Finder())
-sys.exit(main())
-"""
-
-
-@pytest.mark.parametrize("messages", [LISTS[0], LISTS[-1]])
-def test_a_client_that_leaves_before_its_first_call_waits_for_no_import(messages: list[Message]) -> None:
-    pipe = subprocess.PIPE
-    with subprocess.Popen([sys.executable, "-c", STUCK], stdin=pipe, stdout=pipe, stderr=pipe) as server:
-        assert server.stderr is not None
-        assert server.stdin is not None
-        send(server, *messages)
-        assert server.stderr.readline() == b"importing\n"
-
-        server.stdin.close()
-
-        try:
-            assert server.wait(PATIENCE) == 0
-        finally:
-            server.kill()
-
-
 @pytest.fixture
 def server(bench: Workbench) -> Iterator["subprocess.Popen[bytes]"]:
     pipe = subprocess.PIPE
