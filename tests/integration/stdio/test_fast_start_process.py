@@ -129,14 +129,3 @@ def test_pipes_that_never_block_are_waited_for() -> None:
 
     assert [json.loads(answer)["id"] for answer in told] == ["discover", "list"]
     assert process.returncode == 0
-
-
-def test_a_setting_that_is_wrong_is_refused_before_anything_is_answered(bench: Workbench) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest_mcp", f"--root={bench.root}", "--timeout=0"],
-        input=line(initialize()),
-        capture_output=True,
-        check=False,
-    )
-
-    assert (done.returncode, done.stdout) == (2, b"")

@@ -171,18 +171,6 @@ def test_an_execution_can_be_collected_only_to_learn_which_of_its_targets_are_mi
     assert meant.keyword == "a"
 
 
-def test_the_job_names_the_files_that_were_pointed_at_so_that_the_child_can_refuse_them(config: Config) -> None:
-    arguments = {"node_ids": ["test_a.py::t", "tests/deep"], "detail": "full"}
-
-    job = command_for(config, ExecuteTests, arguments).job
-
-    assert job["collect_only"] is False
-    assert job["root"] == str(config.root)
-    assert job["explicit_files"] == [f"{config.root}/test_a.py"]
-    assert job["targets"] == [f"{config.root}/test_a.py", f"{config.root}/tests/deep"]
-    assert job["full"] is True
-
-
 def test_a_test_that_is_covered_is_left_to_the_child_to_look_for(config: Config) -> None:
     job = command_for(config, ExecuteTests, {"path": "test_a.py", "node_ids": ["./test_a.py::t", "test_a.py"]}).job
 
@@ -199,14 +187,8 @@ def test_the_child_inherits_the_environment_less_what_would_change_the_run_or_is
 
     assert dict(command.launch.env) == kept
     assert command.launch.cwd == config.root
-
-
-def test_the_servers_own_virtual_environment_is_not_handed_down(config: Config) -> None:
-    activated = config._replace(environment={"VIRTUAL_ENV": str(OWN_PREFIX)})
-
-    command = command_for(activated, ExecuteTests, {})
-
-    assert dict(command.launch.env) == {}
+    of_the_server = config._replace(environment={"VIRTUAL_ENV": str(OWN_PREFIX)})
+    assert dict(command_for(of_the_server, ExecuteTests, {}).launch.env) == {}
 
 
 @pytest.mark.parametrize(
@@ -244,15 +226,11 @@ def test_workers_are_at_most_what_the_operator_allows(
     assert [word for word in command.reproduction if "numprocesses" in word] == shown
 
 
-def test_options_that_a_person_typed_for_pytest_come_after_ours_and_not_into_a_collection(tmp_path: Path) -> None:
-    config = configure(Options(root=str(tmp_path)), {})._replace(pytest_options=("--tb=short",))
-    request = ExecuteTests.model_validate({"path": "."}, context=config.bounds)
+def test_options_that_a_person_typed_for_pytest_come_after_ours_and_not_into_a_collection(config: Config) -> None:
+    typed = config._replace(pytest_options=("--tb=short",))
 
-    run, collection = (
-        build(request, config, Path("/python"), own_prefix=Path("/own"), collect_only=collect_only)
-        for collect_only in (False, True)
-    )
+    run, collection = (command_for(typed, ExecuteTests, {"path": "."}, collect=collect) for collect in (False, True))
 
-    assert run.job["args"][-2:] == ["--tb=short", str(tmp_path)]
+    assert run.job["args"][-2:] == ["--tb=short", str(config.root)]
     assert "--tb=short" in run.reproduction
     assert "--tb=short" not in collection.job["args"]

@@ -52,15 +52,3 @@ async def test_the_end_reaches_what_runs_what_waits_and_what_comes_later() -> No
         await call("comes later")
 
     assert sorted(ended) == ["comes later", "runs", "waits"]
-
-
-@pytest.mark.anyio
-async def test_a_call_that_is_cancelled_alone_stays_cancelled() -> None:
-    calls = Calls(at_once=1)
-
-    with anyio.move_on_after(0) as scope:
-        async with calls.one():
-            await anyio.sleep_forever()
-
-    assert scope.cancelled_caught
-    assert calls.slots.available_tokens == 1
