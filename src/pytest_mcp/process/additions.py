@@ -72,10 +72,8 @@ def sparing(name: str, follow: Callable[[Given], None]) -> Callable[[Given], Non
 
 
 class TooLate(Exception):
-    """An addition has taken longer than this."""
-
-    def __str__(self) -> str:
-        return f"took longer than {self.args[0]:g} s"
+    def __init__(self, limit: float) -> None:
+        super().__init__(f"took longer than {limit:g} s")
 
 
 def made(name: str, make: Callable[[], Made], *, instead: Made, seconds: float | None = None) -> Made:

@@ -25,7 +25,7 @@ class Interruption:
         self.forced.set()
 
 
-# Of the call that is running. Set by a command, seen by all tasks that the call starts.
+# How the running call can be ended. Set by a command, seen by all tasks that the call starts.
 of_call: ContextVar[Interruption | None] = ContextVar("interruption", default=None)
 
 

@@ -260,7 +260,7 @@ class Executed:
 
     id: str
     code: dict[str, list[tuple[str, str]]]
-    # Of a failing test the functions that were called, the last one first, as pairs of a file and a name.
+    # The functions that a failing test called, the last one first, as pairs of a file and a name.
     calls: list[tuple[str, str]]
     # False if something else replaced the trace function.
     complete: bool

@@ -15,7 +15,7 @@ from pytest_mcp.process.job import Exit
 from pytest_mcp.process.spare import Spare
 from pytest_mcp.run.ledger import Ledger
 
-# Of a changed file, instead of ranges of lines.
+# Stands for all lines of a changed file, instead of their ranges.
 ALL_LINES = "all"
 Asked_co = TypeVar("Asked_co", bound=Request, covariant=True)
 

@@ -20,9 +20,9 @@ MIME_TYPE = "text/html;profile=mcp-app"
 URI = "ui://pytest-mcp/page.html"
 # The tool whose results the page shows.
 TOOL = "execute_tests"
-# Of a result's _meta. Models never read it; structuredContent they do.
+# A key in a result's _meta. Models never read that; structuredContent they do.
 META_KEY = "pytest-mcp/page"
-# Of a page in a result. A file may have more: it does not pass through a client.
+# The most that a page in a result may have. A file may have more: it does not pass through a client.
 MAX_BYTES = 1_000_000
 # What a server without the extension has neither of.
 METHODS = ("resources/list", "resources/read")

@@ -35,7 +35,7 @@ class CallRecord:
 
     def __init__(self) -> None:
         self.facts: Facts = {"outcome": "cancelled"}
-        # Of the tests that had finished, for a call that fails.
+        # The outcomes of finished tests, for a call that fails.
         self.counts: Facts = {}
 
     def known(self, value: Any) -> None:

@@ -15,7 +15,7 @@ from pytest_mcp.process import process, start
 from pytest_mcp.process.interruption import Interruption, of_call
 from pytest_mcp.process.job import Command, Exit, Launch, SpawnError
 from tests.support.leftovers import children
-from tests.support.runs.children import JOB, STUBBORN, command, remains
+from tests.support.runs.children import JOB, command, remains
 from tests.support.waiting import PATIENCE, processes_in, until
 
 
@@ -43,17 +43,6 @@ sys.exit(7)
     assert (ended.code, ended.signal, ended.timed_out) == (7, None, False)
     assert (ended.stdout, ended.stderr) == ("\\xff out é\n''\n", "err\n")
     assert remains(folder) == []
-
-
-@pytest.mark.anyio
-@pytest.mark.parametrize("ending", ["time.sleep(600)", "sys.exit(3)", "os.kill(os.getpid(), signal.SIGKILL)"])
-async def test_nothing_survives_however_the_child_ends(folder: Path, ending: str) -> None:
-    ended = await run(folder, f"{STUBBORN}\n{ending}", time_limit=3)
-
-    assert processes_in(folder) == []
-    assert remains(folder) == []
-    assert ended.timed_out is ("sleep" in ending)
-    assert (folder / "ready").exists()
 
 
 @pytest.mark.anyio
