@@ -81,6 +81,13 @@ def mixed() -> Project:
     )
 
 
+def hanging(count: int) -> Project:
+    """So many tests that pass, the few failures, and one test that never ends."""
+    green, red = passing(count), mixed()
+    files = {**green.files, sources.CHECKOUT_FILE: sources.CHECKOUT, sources.WAITS_FILE: sources.WAITS}
+    return replace(green, files=files, failed=red.failed, errors=red.errors, causes=red.causes)
+
+
 def uncollected() -> Project:
     """The same with two files that cannot be imported; pytest then runs no test."""
     broken = (

@@ -11,6 +11,8 @@ from bench.tokens.truth import Truth
 
 # Differs by one letter from an existing test.
 MISSING = "tests/test_orders.py::test_refund_is_rejected_for_a_canceled_order"
+# In seconds, enough for all tests but the one that never ends.
+TIMEOUT = 40
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,11 @@ def counted(project: Project) -> Subject:
 def refused(project: Project, node_id: str) -> Subject:
     question = call("execute_tests", read=answers.error, node_ids=[node_id])
     return Subject(project, question, truth.of_refusal(node_id), Typed((node_id,), 4))
+
+
+def timed_out(project: Project) -> Subject:
+    question = call("execute_tests", read=answers.error, timeout=TIMEOUT)
+    return Subject(project, question, truth.of_timeout(project), None)
 
 
 def explained(project: Project) -> Subject:
@@ -90,6 +97,12 @@ ROWS = {
             lambda: executed(projects.noisy(500)),
         ),
         Row("missing-id", "a node id that does not exist", 150, lambda: refused(projects.passing(200), MISSING)),
+        Row(
+            "timeout",
+            "a timeout after 3,000 passing tests and 4 failures",
+            600,
+            lambda: timed_out(projects.hanging(3000)),
+        ),
         Row("listed", "discovery of 156 tests, all listed", None, lambda: listed(projects.passing(156))),
         Row("counted", "discovery of 10,000 tests, counted", 8000, lambda: counted(projects.passing(10_000))),
         Row("explained", "the environment of 200 tests", 500, lambda: explained(projects.passing(200))),

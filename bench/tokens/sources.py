@@ -63,6 +63,9 @@ def {name}(database):
 """
 
 # A few failures of each kind.
+WAITS_FILE = "tests/test_waits.py"
+WAITS = "import time\n\n\ndef test_answer():\n    time.sleep(3600)\n"
+
 CHECKOUT_FILE = "tests/test_checkout.py"
 CHECKOUT = """\
 import pytest

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from bench.tokens.projects import Project, Uncollected
-from pytest_mcp.api.errors import INVALID_PARAMS
+from pytest_mcp.api.errors import EXECUTION_FAILED, INVALID_PARAMS
 
 Truth = Callable[[Any], list[str]]
 
@@ -131,6 +131,20 @@ def of_refusal(node_id: str) -> Truth:
         return [
             *([] if error["code"] == INVALID_PARAMS else [f"its code is {error['code']}"]),
             *([] if node_id in error["message"] else ["its message does not name the test"]),
+        ]
+
+    return complaints
+
+
+def of_timeout(project: Project) -> Truth:
+    def complaints(error: Any) -> list[str]:
+        partial = error["data"].get("partial") or {"running": [], "summary": {}}
+        counts = {"passed": project.passed, "failed": project.failed, "errors": project.errors}
+        return [
+            *([] if error["code"] == EXECUTION_FAILED else [f"its code is {error['code']}"]),
+            *([] if len(partial["running"]) == 1 and partial["running"][0] in error["message"] else ["nothing runs"]),
+            *(f"{name} is not {count}" for name, count in counts.items() if partial["summary"].get(name) != count),
+            *([] if partial.get("rerun") else ["the failures cannot be run again"]),
         ]
 
     return complaints

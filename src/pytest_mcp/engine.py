@@ -16,7 +16,7 @@ from pytest_mcp.environment import interpreters
 from pytest_mcp.environment.surroundings import surroundings
 from pytest_mcp.process import additions, interruption
 from pytest_mcp.process.background import in_thread
-from pytest_mcp.report import budget, report
+from pytest_mcp.report import budget, error_data, report
 from pytest_mcp.report.report import Report
 from pytest_mcp.run.attempt import Call
 from pytest_mcp.run.run import ChangedLines, Project, Reach
@@ -49,7 +49,9 @@ def answer(known: Report, request: ExecuteTests, config: Config) -> ExecuteResul
         return budget.fit_execution(known, request, ceiling=config.max_reply_bytes)
     if not known.has_begun or not isinstance(known.problem, ExecutionFailed):
         raise known.problem
-    raise known.problem.with_partial(budget.fit_execution(known, request, ceiling=budget.PARTIAL_BYTES).model_dump())
+    asked = error_data.for_partial(known.problem, request)
+    partial_answer = budget.fit_execution(known, asked, ceiling=budget.PARTIAL_BYTES)
+    raise known.problem.with_facts(partial=partial_answer.model_dump())
 
 
 async def _executed(call: Call[ExecuteTests]) -> Report:

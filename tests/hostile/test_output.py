@@ -78,7 +78,7 @@ def test_endless_output_ends_at_the_limit_with_head_tail_and_count(server: Hosti
     before = server.forget_peak()
 
     for limit in limits_until(server.root / "reached"):
-        failure = server.failure("timeout", timeout=limit)
+        failure = server.failure("timeout", timeout=limit, detail="full")
 
     said = failure.data["stdout" if descriptor == 1 else "stderr"]
     assert "first" in said[:2000]

@@ -238,7 +238,7 @@ def test_a_test_that_stops_its_supervisor_gets_no_more_time_than_any_other(serve
     source = f"import os, signal, time\n{BEFORE}def test_stops():\n    os.kill(os.getppid(), signal.SIGSTOP)\n"
     server.project({"test_a.py": f"{source}    time.sleep(600)\n"})
 
-    failure = server.failure("timeout", timeout=3)
+    failure = server.failure("timeout", timeout=3, detail="full")
 
     assert failure.message.splitlines()[0] == "pytest execution exceeded timeout of 3 seconds"
     assert "running: test_a.py::test_stops" in failure.message

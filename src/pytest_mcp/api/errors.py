@@ -8,14 +8,13 @@
     └── InternalError        -32603  our own bug
 
 `message` alone must be enough to act on, because many clients show the model nothing else. Which cause becomes which
-error is decided by the caller; how an error is cut to the operator's ceiling, in `report/serialize.py`.
+error is decided by the caller; how much of its data is sent, in `report/error_data.py`.
 """
 
 import json
 import traceback
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from itertools import accumulate
 from typing import Any, ClassVar, Literal
 
 from pytest_mcp import text
@@ -38,9 +37,6 @@ MAX_FIELD = 100
 MAX_SENTENCE = 500
 # A message has a few short lines; only foreign text makes it longer.
 MAX_MESSAGE = 8_000
-# Characters of the command that data repeats, and of stderr where pytest refused an argument.
-MAX_COMMAND = 4_000
-MAX_REFUSAL = 2_000
 
 
 class CallError(Exception):
@@ -144,26 +140,9 @@ class RunFacts:
     partial: dict[str, Any] | None = None
     environment: RunEnvironment | None = None
 
-    def of_refusal(self) -> "RunFacts":
-        """For a refused argument: the message says what pytest printed, and the environment is not the cause."""
-        return replace(self, stdout="", stderr=text.cut_middle(self.stderr, MAX_REFUSAL), environment=None)
-
     def data(self, error_type: ErrorType) -> dict[str, Any]:
         facts = {key: list(value) if isinstance(value, tuple) else value for key, value in asdict(self).items()}
-        return {"error_type": error_type, **facts, "command": _without_middle(self.command)}
-
-
-def _without_middle(command: Sequence[str]) -> list[str]:
-    """The command, without the arguments in its middle if it is too long."""
-    if sum(map(len, command)) <= MAX_COMMAND:
-        return list(command)
-    # As many of the first and of the last as have half of the characters.
-    head, tail = (
-        sum(total <= MAX_COMMAND // 2 for total in accumulate(map(len, arguments)))
-        for arguments in (command, command[::-1])
-    )
-    left_out = len(command) - head - tail
-    return [*command[:head], f"[... {left_out} arguments left out ...]", *command[len(command) - tail :]]
+        return {"error_type": error_type, **facts}
 
 
 class RefusedByPytest(InvalidParams):
@@ -197,10 +176,12 @@ class ExecutionFailed(CallError):
         """The message with the fix in other words."""
         return "\n".join([*self._before, *([] if fix is None else [f"fix: {fix}"]), *self._after])
 
-    def with_partial(self, partial: dict[str, Any]) -> "ExecutionFailed":
-        """The same error, with the answer of what had been reported."""
-        facts = replace(self.facts, partial=partial)
-        return ExecutionFailed(self.error_type, self.headline, facts, details=self.details, fix=self.fix)
+    def with_facts(self, **changes: Any) -> "ExecutionFailed":
+        """The same error, in the same words, with other data."""
+        facts = replace(self.facts, **changes)
+        error = ExecutionFailed.__new__(ExecutionFailed, self.message)
+        error.__dict__.update(self.__dict__, facts=facts, data=facts.data(self.error_type))
+        return error
 
 
 def _quoted_stderr(output: str, headline: str) -> list[str]:

@@ -34,7 +34,7 @@ from pytest_mcp.process.spare import Spare
 from pytest_mcp.process.start import Waiting
 from pytest_mcp.process.supervisor_protocol import INTERRUPTION_SECONDS
 from pytest_mcp.python import interpreter
-from pytest_mcp.report import no_result, serialize, shard_reports
+from pytest_mcp.report import error_data, no_result, serialize, shard_reports
 from pytest_mcp.report.report import report_without_run
 from pytest_mcp.run.run import Project
 from pytest_mcp.terminal import capabilities
@@ -63,7 +63,7 @@ class CallOutcome:
 
     def as_sent(self, ceiling: int = MAX_REPLY_BYTES) -> Any:
         if self.problem is not None:
-            return serialize.of_error(self.problem, ceiling)
+            return serialize.of_error(self.problem, ceiling, error_data.sent_data(self.problem, self.request))
         assert self.answer is not None
         return serialize.safe(dump(self.answer), colour=getattr(self.request, "color", False))
 

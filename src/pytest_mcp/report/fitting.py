@@ -90,22 +90,25 @@ def smallest(answer: Answer, fits: Fits) -> Answer:
             return fewer
     content = answer.model_dump(by_alias=True)
     for characters, entries in TRUNCATION_STEPS:
-        answer = type(answer).model_validate(_cut(content, characters, entries))
+        answer = type(answer).model_validate(cut(content, characters, entries))
         if fits(answer):
             break
     return answer
 
 
-def _cut(value: Any, characters: int, entries: int, key: str = "") -> Any:
+def cut(value: Any, characters: int, entries: int, key: str = "") -> Any:
     if isinstance(value, str):
         # Escaped first: escapes are longer than the characters they replace.
         shown = text.safe(value[: characters + 1])
         return shown if len(shown) <= characters else f"{shown[: characters - 3]}..."
     if isinstance(value, list):
-        kept = [_cut(each, characters, entries) for each in value[:entries]]
+        kept = [cut(each, characters, entries) for each in value[:entries]]
         return _first_notices(value, 0) if key == "notices" and len(value) > entries else kept
+    if key == "rerun" and len(json.dumps(value)) > characters * entries // 4:
+        # A part of it would not run all failures.
+        return None
     if isinstance(value, dict):
-        return {name: _cut(each, characters, entries, name) for name, each in value.items()}
+        return {name: cut(each, characters, entries, name) for name, each in value.items()}
     return value
 
 

@@ -51,10 +51,7 @@ def diagnose(run: Run[Asked_co]) -> CallError | None:
         too_many = "its report has more records than a test run can write (does a test write to it?)"
         return _failed(run, "crash", f"{too_many}; not all of them were read")
     if faults := refused_arguments(run):
-        facts = _facts(run).of_refusal()
-        # pytest's own words for a missing test add nothing.
-        unsaid = any(fault.type != "not_found" for fault in faults)
-        return RefusedByPytest(faults, facts if unsaid else replace(facts, stderr=""))
+        return RefusedByPytest(faults, _facts(run))
     if ledger.no_xdist is not None:
         why = "pytest-xdist is installed, but the project does not load it (addopts: -p no:xdist?); leave out workers"
         return _failed(run, "usage_error", why)
@@ -175,13 +172,13 @@ def _failed(run: Run[Asked_co], error_type: ErrorType, why: str) -> ExecutionFai
 
 def _error(run: Run[Asked_co], error_type: ErrorType, headline: str) -> ExecutionFailed:
     facts, stack = _facts(run), stacks.stuck_at(run)
-    if stack:
-        facts = replace(facts, stderr=stacks.without_stack(facts.stderr))
-    if error_type == "crash":
-        stdout, stderr = stacks.without_runner(facts.stdout), stacks.without_runner(facts.stderr)
-        facts = replace(facts, stdout=stdout, stderr=stderr)
+    stderr = stacks.without_runner(stacks.without_stack(facts.stderr) if stack else facts.stderr)
+    shorter = replace(facts, stdout=stacks.without_runner(facts.stdout), stderr=stderr)
     lacking = notices.lack_of_memory(run) if error_type in _MAY_LACK_MEMORY else []
-    return ExecutionFailed(error_type, headline, facts, details=[*lacking, *_progress_lines(run.ledger, stack)])
+    details = [*lacking, *_progress_lines(run.ledger, stack)]
+    error = ExecutionFailed(error_type, headline, shorter, details=details)
+    is_full = run.request.detail == "full"
+    return error.with_facts(stdout=facts.stdout, stderr=facts.stderr) if is_full else error
 
 
 def _facts(run: Run[Asked_co]) -> RunFacts:

@@ -37,6 +37,10 @@ _PRETTY = re.compile(
     r"^(?:[^\s:]++:\d++ (?=.* - ).*…(?: *\[ *\d+%\])?|Results \([\d.]++s\):"
     r"| ++\d++ (?:failed|passed|skipped|errors?|warnings?))$"
 )
+# Why the session stopped, which a notice or the message of an error says.
+_STOPPED = re.compile(
+    r"^(?:!{3,}+ .* !{3,}+|\S+:\d+: KeyboardInterrupt|\(to show a full traceback on KeyboardInterrupt use .*\))$"
+)
 # The end of a line of progress that a plugin's words have split.
 _PERCENT = re.compile(r"^ +\[ *\d+(?:%|/\d+)\]$")
 # Atomic up to the first `::`, or a line of nothing but colons would take quadratic time.
@@ -102,4 +106,4 @@ def _is_closing(line: str) -> bool:
 
 
 def _is_known(line: str) -> bool:
-    return any(pattern.match(line) for pattern in (_HEADER, _PROGRESS, _PERCENT, _VERBOSE_PROGRESS, _PRETTY))
+    return any(pattern.match(line) for pattern in (_HEADER, _PROGRESS, _STOPPED, _PERCENT, _VERBOSE_PROGRESS, _PRETTY))

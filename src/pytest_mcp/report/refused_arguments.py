@@ -71,7 +71,7 @@ def _next_step(target: Target) -> str:
     if ".py::" in (target.selector or "").partition("[")[0]:
         return "it looks like several node ids; send each as its own entry of the list"
     near = target.selector and did_you_mean.of_test(target.path, target.selector)
-    return f"did you mean {target.relative}::{near}?" if near else SEE
+    return f"did you mean {near}?" if near else SEE
 
 
 def _bad_expressions(request: Request, messages: Sequence[str]) -> list[Fault]:

@@ -1,7 +1,7 @@
 """An answer as it is sent, to a client or to a script: every string made safe, all of it one line of JSON.
 
 An error fits the operator's ceiling: its texts and lists are shortened step by step, its code and the keys of its data
-stay. How much an error says by default is decided in `api/errors.py`.
+stay. How much of them is sent is decided in `error_data`.
 """
 
 import json
@@ -19,8 +19,10 @@ STEPS = ((20_000, 500), (2_000, 50), (500, 10), (100, 2))
 LEAST_MESSAGE = 2_000
 
 
-def of_error(error: CallError, ceiling: int = MAX_REPLY_BYTES) -> dict[str, Any]:
-    return _fitted(safe({"code": error.code, "message": error.message, "data": error.data}), ceiling)
+def of_error(error: CallError, ceiling: int = MAX_REPLY_BYTES, data: dict[str, Any] | None = None) -> dict[str, Any]:
+    """With these data, else with all that the error has."""
+    sent = error.data if data is None else data
+    return _fitted(safe({"code": error.code, "message": error.message, "data": sent}), ceiling)
 
 
 def safe(value: Any, *, colour: bool = False, key: str | None = None) -> Any:

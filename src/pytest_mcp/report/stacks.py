@@ -10,8 +10,10 @@ from pytest_mcp.text import in_line
 
 # A frame as Python prints it, or faulthandler.
 _FRAME = re.compile(r'^ *File "([^"\n]+)", line (\d+),? in ([\w<>.]+)', re.MULTILINE)
-# The same with its statement.
-_FRAME_AND_STATEMENT = re.compile(r'^  File "([^"\n]+)", line \d+,? in .*\n(?:    .*\n)?', re.MULTILINE)
+# The same with its statement, also behind the mark of pytest's internal errors.
+_FRAME_AND_STATEMENT = re.compile(
+    r'^((?:INTERNALERROR> )?)  File "([^"\n]+)", line \d+,? in .*\n(?:\1    .*\n)*', re.MULTILINE
+)
 _TRACEBACK = "Traceback (most recent call last):\n"
 # What faulthandler prints when a process that did not heed the interruption is ended, innermost frames first.
 _ABORTED = re.compile(r"^Fatal Python error: Aborted\n", re.MULTILINE)
@@ -70,7 +72,7 @@ def without_stack(stderr: str) -> str:
 
 def without_runner(printed: str) -> str:
     """Stacks of a crash have sixty lines of pytest above those of the test."""
-    return _FRAME_AND_STATEMENT.sub(lambda frame: "" if _is_runner(frame.group(1)) else frame.group(), printed)
+    return _FRAME_AND_STATEMENT.sub(lambda frame: "" if _is_runner(frame.group(2)) else frame.group(), printed)
 
 
 def _frames(run: Run[Request], text: str) -> list[str]:

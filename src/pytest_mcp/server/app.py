@@ -25,13 +25,14 @@ from pydantic_core import ErrorDetails
 from pytest_mcp import __version__, engine
 from pytest_mcp.api import advice
 from pytest_mcp.api.errors import INVALID_PARAMS, CallError, Fault, InternalError, InvalidParams, NotInitialized
+from pytest_mcp.api.requests import Arguments
 from pytest_mcp.api.results import Shape
 from pytest_mcp.config.model import Config
 from pytest_mcp.process import additions
 from pytest_mcp.process.background import alongside, in_thread
 from pytest_mcp.process.spare import Spare
 from pytest_mcp.python import interpreter
-from pytest_mcp.report import serialize
+from pytest_mcp.report import error_data, serialize
 from pytest_mcp.report.report import Report
 from pytest_mcp.run.run import Project
 from pytest_mcp.server import apps_page, incoming, stdio, telemetry
@@ -220,13 +221,16 @@ class ToolCalls:
         return {tool.name: tool for tool in offered(self.config)}
 
     async def call(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
-        tool = params.name if params.name in self.tools else UNKNOWN
-        with telemetry.entry(tool, _client(context), self.observer) as entry:
+        request: Arguments | None = None
+        name = params.name if params.name in self.tools else UNKNOWN
+        with telemetry.entry(name, _client(context), self.observer) as entry:
             try:
-                return await self._answer(context, params, entry)
+                tool = named(params.name, self.tools)
+                request = tool.accept(params.arguments or {}, self.config.bounds)
+                return await self._answer(tool, request, context, entry)
             except CallError as error:
                 entry.failed(error)
-                return _failure(error, self.config)
+                return _failure(error, self.config, request)
             except anyio.get_cancelled_exc_class():
                 raise
             except BaseException as error:  # a bug of ours fails one call, not the server
@@ -235,10 +239,8 @@ class ToolCalls:
                 return _failure(bug, self.config)
 
     async def _answer(
-        self, context: Context, params: types.CallToolRequestParams, entry: CallRecord
+        self, tool: Tool, request: Arguments, context: Context, entry: CallRecord
     ) -> types.CallToolResult:
-        tool = named(params.name, self.tools)
-        request = tool.accept(params.arguments or {}, self.config.bounds)
         notes = Progress()
         project = Project(self.config, self.spare, additions.sparing("progress", notes.update))
         with additions.collected() as left_out:
@@ -291,8 +293,8 @@ def _advertised(tool: Tool, *, has_page: bool) -> types.Tool:
     )
 
 
-def _failure(error: CallError, config: Config) -> types.CallToolResult:
-    answer = serialize.of_error(error, config.max_reply_bytes)
+def _failure(error: CallError, config: Config, request: Arguments | None = None) -> types.CallToolResult:
+    answer = serialize.of_error(error, config.max_reply_bytes, error_data.sent_data(error, request))
     if config.errors == "result":
         # Without structuredContent: the TypeScript SDK would validate it against the output schema.
         return types.CallToolResult(content=[_text(answer)], is_error=True)

@@ -15,7 +15,6 @@ from pytest_mcp.api.errors import (
     InvalidParams,
     NotInitialized,
     RefusedByPytest,
-    RunEnvironment,
     RunFacts,
 )
 
@@ -102,7 +101,7 @@ def test_one_sentence_about_many_values_is_said_once() -> None:
     sentence = "was not found; discover_tests lists what there is"
     faults = [Fault(f"node_ids.{number}", sentence, "not_found", f"a.py::t{number}") for number in range(2000)]
 
-    error = RefusedByPytest(faults, RunFacts(command=("python", *(f"a.py::t{n}" for n in range(2000)))))
+    error = RefusedByPytest(faults, RunFacts(command=("python",)))
 
     assert error.message.splitlines()[:2] == [
         f'Invalid params: node_ids.0: {sentence} (received "a.py::t0")',
@@ -110,9 +109,6 @@ def test_one_sentence_about_many_values_is_said_once() -> None:
     ]
     assert error.message.count(sentence) == 1
     assert json.dumps(error.data["validation_errors"]).count(sentence) == 1
-    assert error.data["command"][:2] == ["python", "a.py::t0"]
-    assert error.data["command"][-1] == "a.py::t1999"
-    assert any(entry.endswith(" arguments left out ...]") for entry in error.data["command"])
     assert len(json.dumps(error.data)) < 20_000
 
 
@@ -137,14 +133,9 @@ def test_a_failed_run_has_every_key_even_when_nothing_is_known() -> None:
 
 
 def test_an_argument_that_pytest_refused_has_the_keys_of_both_kinds_of_error() -> None:
-    facts = RunFacts(
-        exit_code=4,
-        stdout="noise",
-        command=("python", "-m", "pytest"),
-        environment=RunEnvironment("/x", None, [], None, None, None),
-    )
+    facts = RunFacts(exit_code=4, command=("python", "-m", "pytest"))
 
-    error = RefusedByPytest([Fault("path", "was not found", "not_found", "x")], facts.of_refusal())
+    error = RefusedByPytest([Fault("path", "was not found", "not_found", "x")], facts)
 
     assert error.data == {
         "field": "path",

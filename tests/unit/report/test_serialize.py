@@ -90,7 +90,7 @@ def test_what_pytest_refuses_of_many_or_large_values_is_a_small_error(ids: list[
     faults = [Fault(f"node_ids.{number}", why, "not_found", each) for number, each in enumerate(ids)]
     facts = RunFacts(exit_code=4, stdout=printed, stderr=printed, command=("python", "-m", "pytest", *ids))
 
-    answer, size = sent(RefusedByPytest(faults, facts.of_refusal()))
+    answer, size = sent(RefusedByPytest(faults, facts))
 
     assert size < LEAST_REPLY_BYTES
     assert (answer["code"], answer["data"]["error_type"]) == (-32602, "usage_error")

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from pytest_mcp.process import process, report_file, start
+from pytest_mcp.report import serialize, tokens
 from tests.support.waiting import limits_until, processes_in
 from tests.support.workbench import NEWEST, PYTESTS, Workbench
 
@@ -428,3 +429,29 @@ async def test_helpers_of_multiprocessing_may_tidy_up(bench: Workbench) -> None:
 
     assert (first["verdict"], second["verdict"]) == ("passed", "passed")
     assert second["notices"] == []
+
+
+@pytest.mark.anyio
+async def test_a_timeout_in_a_large_suite_is_a_small_error_and_full_has_everything(bench: Workbench) -> None:
+    passing = "import pytest\n@pytest.mark.parametrize('n', range(1000))\ndef test_it(n): pass\n"
+    failing = "".join(f"def test_{n}(): assert {{'id': {n}}} == {{'id': {n + 1}}}\n" for n in range(20))
+    stuck = "import time\ndef test_stuck():\n    print('waiting')\n    time.sleep(60)\n"
+    files = {"test_a.py": failing, "test_b.py": passing, "test_c.py": passing, "test_d.py": stuck, "test_e.py": passing}
+
+    kind, message, data = await failed_run(bench, files, timeout=6)
+    _, _, full = await failed_run(bench, {}, timeout=6, detail="full")
+
+    assert kind == "timeout"
+    assert "stack| test_d.py:4: in test_stuck" in message
+    assert tokens.estimate(serialize.line({"code": -32000, "message": message, "data": data})) <= 600
+    assert data.keys() == full.keys()
+    partial = data["partial"]
+    assert (partial["running"], partial["not_run"], partial["summary"]["failed"]) == (
+        ["test_d.py::test_stuck"],
+        1000,
+        20,
+    )
+    assert sum(cause["count"] for cause in partial["failure_groups"]) + len(partial["tests"]) >= 20
+    assert partial["rerun"] == {"path": "test_a.py"}
+    assert "test session starts" in full["stdout"]
+    assert len(full["partial"]["tests"]) == 2020

@@ -161,7 +161,7 @@ async def test_timeout_ends_the_run_and_reports_what_had_finished(bench: Workben
         "test_slow.py::test_bad": "failed",
     }
     assert (partial["running"], partial["not_run"]) == (["test_slow.py::test_stuck"], 1)
-    assert "test_slow.py:6" in data["stdout"]
+    assert "stack| test_slow.py:6: in test_stuck" in failure.message
 
 
 @pytest.mark.anyio
