@@ -13,7 +13,6 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pytest_mcp.changed import differences
-from pytest_mcp.changed.differences import Changes
 from pytest_mcp.changed.git_commands import CannotTell
 from pytest_mcp.config.model import History
 from tests.support.projects.checkouts import Checkout, new_checkout, without_supervisor
@@ -196,13 +195,6 @@ def test_what_changed_is_what_git_says_and_nothing_is_written(steps: list[Step],
         assert {prefix + file for file in found.files} | found.outside == told_by_git(checkout, ref)
 
 
-async def test_a_change_has_its_ref_its_commit_and_its_files(checkout: Checkout) -> None:
-    head = checkout.git("rev-parse", "HEAD").strip()
-    checkout.write(a="a = 2\n", new="")
-
-    assert await checkout.changed("HEAD~0") == Changes("HEAD~0", head, frozenset({"a.py", "new.py"}), frozenset())
-
-
 async def test_paths_are_relative_to_the_root_and_the_others_to_the_top(checkout: Checkout) -> None:
     checkout.commit(**{"inner/c": "", "inner/d": ""})
     checkout.write(**{"a": "", "inner/c": "c = 1\n", "inner/deep/e": ""})
@@ -292,33 +284,6 @@ async def test_a_file_with_a_conflict_is_changed(checkout: Checkout) -> None:
     checkout.write(a="a = 3\n")
 
     assert await checkout.files() == {"a.py"}
-
-
-async def test_a_repository_of_sha256_is_compared_too(tmp_path: Path) -> None:
-    (tmp_path / "project").mkdir()
-    checkout = Checkout((tmp_path / "project").resolve())
-    checkout.git("init", "--quiet", "--object-format=sha256")
-    checkout.commit(a="", b="")
-    checkout.write(a="a = 1\n")
-
-    with without_supervisor():
-        assert await checkout.files() == {"a.py"}
-
-
-async def test_a_linked_worktree_is_compared_by_itself(checkout: Checkout, tmp_path: Path) -> None:
-    checkout.git("worktree", "add", "--quiet", tmp_path / "linked")
-    linked = Checkout((tmp_path / "linked").resolve())
-    linked.write(c="")
-
-    assert await linked.files() == {"c.py"}
-    assert await checkout.files() == set()
-
-
-async def test_names_that_are_not_text_survive(checkout: Checkout) -> None:
-    name = os.fsdecode(b"\xff\r\n.py")
-    (checkout.top / name).touch()
-
-    assert await checkout.files() == {name}
 
 
 class TestSubmodules:

@@ -1,7 +1,6 @@
 """The copy of a tree: complete, private, gone afterwards, and written without any program of the repository."""
 
 import os
-import stat
 from pathlib import Path
 
 import pytest
@@ -9,7 +8,6 @@ import pytest
 from pytest_mcp.changed import git_commands, tree_copy
 from pytest_mcp.changed.git_commands import CannotTell
 from pytest_mcp.changed.tree_copy import copy_of
-from pytest_mcp.process.run_folder import PREFIX
 from tests.support.projects.checkouts import Checkout
 
 
@@ -35,17 +33,6 @@ async def test_a_copy_has_every_file_of_the_commit_and_nothing_that_came_later(c
     checkout.write(a="a = 3\n", later="later = 1\n")
 
     assert await copied(checkout, commit) == expected
-
-
-async def test_a_copy_is_private_and_gone_when_the_block_ends(checkout: Checkout) -> None:
-    commit = checkout.commit(a="a = 2\n")
-
-    async with copy_of(await git_commands.open_repository(checkout.config()), commit) as copy:
-        folder = copy.tree.parent
-        assert folder.name.startswith(PREFIX)
-        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-
-    assert not folder.exists()
 
 
 LINKS = {"inside": "a.py", "sub/up": "../a.py", "sub/top": "..", "sub/again": "top/sub/.//up"}

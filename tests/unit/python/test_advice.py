@@ -256,12 +256,6 @@ def test_a_manager_in_the_environment_itself_is_installed(tmp_path: Path) -> Non
     assert line(tmp_path, "", lacking(own)) == "uv add --dev pytest"
 
 
-def test_an_environment_of_uv_gets_pip_where_uv_is_gone(tmp_path: Path) -> None:
-    own = environment(tmp_path / ".venv", settings="uv = 0.9\n")
-
-    assert line(tmp_path, "", lacking(own)) == f".venv/bin/python -m ensurepip && {PIP} pytest"
-
-
 @pytest.mark.parametrize(
     ("backend", "expected"),
     [("uv_build", "uv add --dev pytest"), ("hatchling.build", f"python3 -m venv .venv && {PIP} -e . pytest")],

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_mcp.process.job import Exit
-from pytest_mcp.python import query
 from pytest_mcp.python.asked_managers import read_poetry
 from pytest_mcp.python.managers import Answer
 from tests.support.projects.managed import BASE_PYTHON, Home, ask, ask_in_vain, asked, touched, tree
@@ -214,15 +213,6 @@ async def test_pipenv_is_not_asked_where_it_would_make_the_folder_for_its_enviro
     assert tree(tmp_path, managed_home.folder) == before
 
 
-async def test_what_pipenv_complains_about_is_told_in_its_words(managed_home: Home, project: Path) -> None:
-    (project / "Pipfile").write_text("[[", encoding="utf-8")
-
-    problem = await ask_in_vain(project, managed_home, WORKON_HOME=str(managed_home.folder))
-
-    assert problem.startswith("pipenv said: ")
-    assert "TOMLDecodeError" in problem
-
-
 # What is cached of their answers
 
 
@@ -236,21 +226,6 @@ def poetry_of_the_test(home: Home, project: Path) -> Path:
     waiting = f"until [ -e {release} ]; do sleep 0.02; done"
     home.program("poetry", f"echo x >> {home.folder}/asked; {waiting}; echo '{store}/thing-py3.11'")
     return python
-
-
-async def test_a_manager_that_is_not_there_or_does_not_answer_is_told(
-    home: Home, project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(query, "QUESTION_SECONDS", 1)
-    (project / "poetry.lock").touch()
-    absent = await ask_in_vain(project, home)
-    home.program("poetry", "sleep 600")
-
-    silent = await ask_in_vain(project, home)
-
-    assert absent == "poetry is not on the PATH of the server"
-    assert silent == "poetry did not answer within 1 seconds"
-    assert processes_in(project) == []
 
 
 POETRYS_FILES = [
@@ -281,7 +256,7 @@ async def test_poetrys_answer_is_remembered_until_a_file_that_it_rests_on_has_ch
     assert questions == dict.fromkeys(["", *POETRYS_FILES], 1)
 
 
-@pytest.mark.parametrize("name", ["Pipfile", "Pipfile.lock", ".venv", "../home/kept"])
+@pytest.mark.parametrize("name", ["Pipfile.lock", "../home/kept"])
 async def test_what_pipenv_answers_rests_on_its_files_and_its_folder(home: Home, project: Path, name: str) -> None:
     (project / "Pipfile").touch()
     home.make(home.folder / "kept" / "thing")
@@ -293,20 +268,6 @@ async def test_what_pipenv_answers_rests_on_its_files_and_its_folder(home: Home,
 
     assert first == second == [Answer("pipenv", "pipenv's environment", home.folder / "kept/thing/bin/python")]
     assert asked(home) == 2
-
-
-async def test_it_is_asked_again_when_the_python_or_a_variable_is_another(home: Home, project: Path) -> None:
-    python = poetry_of_the_test(home, project)
-    for _ in range(2):
-        await ask(project, home)
-        await ask(project, home, POETRY_VIRTUALENVS_CREATE="false")
-    by_variables = asked(home)
-
-    python.unlink()
-    home.program(python.name, "", python.parent)
-    await ask(project, home)
-
-    assert (by_variables, asked(home)) == (2, 3)
 
 
 @pytest.mark.parametrize("script", ["exit 1", "true"])

@@ -17,10 +17,6 @@ def repository(tmp_path: Path) -> Path:
     return folder
 
 
-def test_a_folder_outside_every_repository_has_no_checkout(tmp_path: Path) -> None:
-    assert find(tmp_path) is None
-
-
 def test_the_top_of_a_checkout_is_found_from_deep_inside(repository: Path) -> None:
     (repository / "a" / "b").mkdir(parents=True)
 
@@ -33,14 +29,6 @@ def test_a_linked_worktree_knows_its_main_checkout(repository: Path, tmp_path: P
     git("-c", f"worktree.useRelativePaths={relative}", "worktree", "add", linked, cwd=repository)
 
     assert find(linked) == Checkout(linked, repository)
-
-
-def test_a_worktree_that_git_moved_is_still_known(repository: Path, tmp_path: Path) -> None:
-    moved = (tmp_path / "moved").resolve()
-    git("worktree", "add", tmp_path / "linked", cwd=repository)
-    git("worktree", "move", tmp_path / "linked", moved, cwd=repository)
-
-    assert find(moved) == Checkout(moved, repository)
 
 
 def test_a_worktree_of_a_bare_repository_has_no_main_checkout(repository: Path, tmp_path: Path) -> None:
@@ -135,10 +123,6 @@ def test_a_file_is_tracked_once_it_was_added(repository: Path, name: str) -> Non
     assert (is_tracked(file), is_tracked(other)) == (False, True)
     git("add", ".", cwd=repository)
     assert is_tracked(file)
-
-
-def test_outside_a_repository_nothing_is_tracked(tmp_path: Path) -> None:
-    assert not is_tracked(tmp_path / "a")
 
 
 def test_a_branch_a_tag_and_what_looks_like_a_commit_name_one(repository: Path, tmp_path: Path) -> None:

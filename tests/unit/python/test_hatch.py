@@ -143,14 +143,6 @@ def test_an_environment_is_looked_for_where_hatch_would_make_it(managed_home: Ho
     assert found == expected
 
 
-def test_the_environment_that_hatch_builds_with_is_none_for_tests(managed_home: Home, project: Path) -> None:
-    given = written(project, LAYOUTS["a folder in the project"])
-    for name in ("the-thing-build", "test-build", "test.one-build"):
-        managed_home.make(project / ".hatch" / name)
-
-    assert hatch.kept(read_manifest(project), {**managed_home.environment, **given}) == []
-
-
 @pytest.mark.parametrize(
     "options",
     [
@@ -199,16 +191,6 @@ async def test_what_no_file_system_could_hold_is_told(home: Home, project: Path,
     (answer,) = await kept_environments(read_manifest(project), home.environment, project)
 
     assert answer.python is None
-
-
-def test_a_project_may_be_named_like_an_environment_for_builds(managed_home: Home, project: Path) -> None:
-    given = written(project, LAYOUTS["a folder in the project"])
-    (project / "pyproject.toml").write_text('[project]\nname = "a-build"\n', encoding="utf-8")
-    managed_home.make(project / ".hatch" / "a-build")
-
-    found = hatch.kept(read_manifest(project), {**managed_home.environment, **given})
-
-    assert found == [("default", project / ".hatch" / "a-build")]
 
 
 async def test_a_project_without_an_environment_is_told(home: Home, project: Path) -> None:

@@ -1,6 +1,5 @@
 """Which environments are found, in which order, and why not the others: by the files and variables alone."""
 
-import subprocess
 import sys
 from pathlib import Path
 
@@ -8,6 +7,7 @@ import pytest
 
 from pytest_mcp.config.model import Config
 from pytest_mcp.python.interpreter import Candidate, candidates, doubts, pointed_at, visible
+from tests.support.git import git
 from tests.support.projects.disk import configured, make_environment
 
 
@@ -20,10 +20,6 @@ def root(tmp_path: Path) -> Path:
 def only(root: Path, *, python: Path | None = None, environment: dict[str, str] | None = None) -> Candidate:
     (candidate,) = visible(configured(root, python=python, environment=environment), root)
     return candidate
-
-
-def test_a_project_without_an_environment_has_no_candidate(root: Path) -> None:
-    assert visible(configured(root), root) == []
 
 
 def test_the_environments_of_the_project_come_before_the_active_ones(root: Path, tmp_path: Path) -> None:
@@ -143,11 +139,6 @@ def test_an_environment_without_its_python_is_told_rather_than_passed_over(root:
     }
 
 
-def git(*arguments: str | Path, cwd: Path) -> None:
-    identity = ("-c", "user.name=nobody", "-c", "user.email=nobody@example.invalid")
-    subprocess.run(["git", *identity, *arguments], cwd=cwd, check=True, capture_output=True)
-
-
 async def test_a_linked_worktree_borrows_the_environment_of_the_same_place_in_its_main_checkout(tmp_path: Path) -> None:
     main, linked = (tmp_path / "main").resolve(), (tmp_path / "linked").resolve()
     (main / "api" / "tests").mkdir(parents=True)
@@ -191,12 +182,6 @@ def doubted(config: Config, *places: Path, rejected: tuple[Candidate, ...] = ())
     folder = places[0] if places else config.root
     chosen = next(one for one in visible(config, folder) if one.python not in [other.python for other in rejected])
     return doubts(chosen, rejected, places, config)
-
-
-def test_one_environment_leaves_no_doubt(root: Path) -> None:
-    with_pytest(root / ".venv")
-
-    assert doubted(configured(root)) == []
 
 
 def test_an_active_environment_that_could_have_been_meant_is_named_if_it_has_pytest(root: Path, tmp_path: Path) -> None:

@@ -94,14 +94,6 @@ async def test_a_python_that_does_not_see_pdms_packages_is_told(managed_home: Ho
     assert "__pypackages__" in await ask_in_vain(project, managed_home)
 
 
-async def test_an_environment_beside_old_packages_of_pdms_is_taken(home: Home, project: Path) -> None:
-    python = home.make(home.folder / "env")
-    (project / "__pypackages__").mkdir()
-    (project / ".pdm-python").write_text(f"{python}\n", encoding="utf-8")
-
-    assert await ask(project, home) == [Answer("pdm", "pdm's environment", python)]
-
-
 @pytest.mark.parametrize("content", ["", " \n", "\x00", "/" + "x" * 5000])
 async def test_a_choice_of_pdms_that_leads_nowhere_is_told(home: Home, project: Path, content: str) -> None:
     (project / ".pdm-python").write_text(content, encoding="utf-8", errors="surrogatepass")

@@ -113,16 +113,6 @@ def test_each_is_told_with_its_versions_or_with_what_is_missing(tmp_path: Path) 
     )
 
 
-def test_members_without_an_environment_have_that_of_the_root(tmp_path: Path) -> None:
-    lay(tmp_path, {"a/setup.py": "", "b/setup.py": ""})
-    environment(tmp_path / ".venv", "pytest")
-
-    result = members.find_members(configured(tmp_path))
-
-    assert result is not None
-    assert [member.problem for member in result.listed] == [None, None]
-
-
 def test_of_many_the_first_are_looked_at(tmp_path: Path) -> None:
     lay(tmp_path, {f"service{number:02}/setup.py": "" for number in range(MAX_MEMBERS + 3)})
 
@@ -220,15 +210,6 @@ def test_targets_with_one_environment_stay_together_in_their_order(tmp_path: Pat
     )
 
     assert parts == [["packages/b", "packages/b/tests/test_x.py::test_a"], ["packages/c", "packages/a/tests"]]
-
-
-def test_members_whose_own_environments_lack_pytest_share_that_of_the_root(tmp_path: Path) -> None:
-    lay(tmp_path, MEMBERS)
-    environment(tmp_path / ".venv", "pytest")
-    for name in "ab":
-        environment(tmp_path / f"packages/{name}/.venv")
-
-    assert len(split(configured(tmp_path), "packages/a", "packages/b")) == 1
 
 
 def test_without_any_environment_each_manager_is_asked_for_its_own_folder(tmp_path: Path) -> None:

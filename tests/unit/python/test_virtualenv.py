@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_mcp.python import virtualenv
-from tests.support.projects.disk import environment
 
 
 def written(folder: Path, name: str, settings: str | bytes) -> Path:
@@ -25,14 +24,6 @@ def test_the_newest_python_comes_first_by_number_and_not_by_spelling(tmp_path: P
     assert virtualenv.newest_first([old, new, newer]) == [newer, new, old]
 
 
-def test_those_that_tell_no_version_come_last_in_the_order_of_their_names(tmp_path: Path) -> None:
-    silent = written(tmp_path, "b", b"\xff\xfe version")
-    absent = tmp_path / "a"
-    known = written(tmp_path, "z", "version = 3.8\n")
-
-    assert virtualenv.newest_first([absent, silent, known]) == [known, absent, silent]
-
-
 @given(st.binary(max_size=60))
 def test_no_settings_are_too_strange_to_be_ordered(tmp_path_factory: pytest.TempPathFactory, settings: bytes) -> None:
     prefix = written(tmp_path_factory.mktemp("strange"), "x", settings)
@@ -47,10 +38,3 @@ def test_what_cannot_be_looked_at_shows_nothing(tmp_path: Path) -> None:
     assert not virtualenv.is_environment(prefix)
     assert not virtualenv.starts(prefix)
     assert not virtualenv.has(prefix, "pytest")
-
-
-def test_a_python_belongs_to_the_folder_of_its_link(tmp_path: Path) -> None:
-    prefix = environment(tmp_path / "env")
-    (tmp_path / ".venv").symlink_to(prefix)
-
-    assert virtualenv.prefix_of(virtualenv.python(tmp_path / ".venv")) == tmp_path / ".venv"
