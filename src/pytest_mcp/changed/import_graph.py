@@ -33,7 +33,6 @@ GROUP = "/"
 _ANY = "\0"
 NONE: Files = frozenset()
 _UNREADABLE = "cannot be read"
-_STARTS = "starts processes"
 # A section of a settings file with the word pytest in its title.
 _SECTION = re.compile(rb"^\[[^\n\]]{0,99}pytest[^\n\]]{0,99}\][^\n]*+\n((?:(?!\[)[^\n]*+\n)*+)", re.MULTILINE)
 _COMMENT = re.compile(rb"^[ \t]*+[#;][^\n]*+", re.MULTILINE)
@@ -81,14 +80,10 @@ class Modules:
     def names(self) -> Names:
         folders = frozenset(end for end in self._folders if "." not in end)
         every = {folder for folders in self._folders.values() for folder in folders}
-        tops = {folder for folder in every if not self._is_in_package(folder)}
+        tops = {folder for folder in every if f"{folder.rpartition('/')[0]}/__init__.py" not in self.files}
         importable = frozenset(end for end in self._by_end if "." not in end)
         packages = frozenset(end for end in self._folders if "." in end)
         return Names(folders, packages, frozenset(top.rpartition("/")[2] for top in tops), importable)
-
-    def _is_in_package(self, folder: str) -> bool:
-        above = folder.rpartition("/")[0]
-        return bool(above) and f"{above}/__init__.py" in self.files
 
     def named(self, name: str, *, least: int = 1) -> Files:
         """The files of a dotted name and of the packages it begins with; `least` is the shortest beginning."""
@@ -198,19 +193,6 @@ class Graph:
         for path in imported:
             self.importers.setdefault(path, set()).add(importer)
 
-    def imports_all(self, importer: str, wanted: Iterable[str]) -> bool:
-        """Whether a file imports all of these, directly or through others."""
-        imports: dict[str, list[str]] = {}
-        for imported, importers in self.importers.items():
-            for path in importers:
-                imports.setdefault(path, []).append(imported)
-        seen, todo = {importer}, [importer]
-        while todo:
-            new = [path for path in imports.get(todo.pop(), ()) if path not in seen]
-            seen.update(new)
-            todo += new
-        return seen.issuperset(wanted)
-
 
 # Which words to look for in the files of a project.
 Words = Callable[[ScannedFiles, Modules], Collection[bytes]]
@@ -235,15 +217,16 @@ def build(root: Path, changed: Iterable[str], words_in: Words = lambda _files, _
             if path in settings:
                 settings[path] = content or b""
             graph.mention = graph.mention or _mention(path, content or b"", words)
-    modules.anywhere = any(each.paths for each in mentions.values()) or any(map(_remaps, settings.values()))
+    modules.anywhere = any(each.paths for each in mentions.values()) or any(
+        word in content for content in settings.values() for word in _REMAPPED
+    )
     for path, each in mentions.items():
         graph.add(path, _dependencies(path, each, modules))
     for link, target in files.links.items():
         graph.add(link, [target])
     for group in [name for name in graph.importers if name.endswith(GROUP)]:
         graph.add(group, modules.members(group))
-    _open(graph, mentions)
-    _spread(graph, mentions, settings)
+    _mark(graph, mentions, settings)
     return graph
 
 
@@ -278,33 +261,22 @@ def _dependencies(path: str, found: Mentions, modules: Modules) -> set[str]:
     return needed
 
 
-def _open(graph: Graph, mentions: dict[str, Mentions]) -> None:
+def _mark(graph: Graph, mentions: dict[str, Mentions], settings: dict[str, bytes]) -> None:
+    """What can depend on any file, and what every file depends on."""
     for path, found in mentions.items():
         if found.untold is not None:
             graph.open[path] = found.untold
         elif found.starts and (is_of_tests(path) or not graph.importers.get(path)):
-            graph.open[path] = _STARTS
-
-
-def _spread(graph: Graph, mentions: dict[str, Mentions], settings: dict[str, bytes]) -> None:
-    for path, found in mentions.items():
+            graph.open[path] = "starts processes"
         if found.plugin:
             graph.everywhere[path] = "is a plugin of pytest"
     for path, content in settings.items():
-        for name in _plugins(content):
+        # Names in the settings of pytest; all names if plugins of pytest are declared.
+        texts = [content] if b"pytest11" in content else settings_of_pytest(content)
+        for name in {name.decode() for text in texts for name in _WORD.findall(text)}:
             for plugin in graph.modules.importable(name):
                 graph.everywhere.setdefault(plugin, f"is named in {path}")
 
 
-def _plugins(settings: bytes) -> set[str]:
-    """Names in the settings of pytest; all names if plugins of pytest are declared."""
-    texts = [settings] if b"pytest11" in settings else settings_of_pytest(settings)
-    return {name.decode() for text in texts for name in _WORD.findall(text)}
-
-
 def settings_of_pytest(settings: bytes) -> list[bytes]:
     return [_COMMENT.sub(b"", text) for text in _SECTION.findall(settings + b"\n")]
-
-
-def _remaps(settings: bytes) -> bool:
-    return any(word in settings for word in _REMAPPED)

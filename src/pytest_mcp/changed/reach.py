@@ -55,7 +55,8 @@ def reach_of(changes: Changes, root: Path) -> Reach:
     except Unreadable as error:
         return Reach(changes.since, count, tuple(sources), reason=str(error))
     files = list(dict.fromkeys(_nearest_first(sources, graph)))
-    reason = reason or _plugin(files, graph)
+    if plugin := next((path for path in files if path in graph.everywhere), None):
+        reason = reason or f"the change can reach {label(plugin)}, which {graph.everywhere[plugin]}"
     unreached = () if reason else tuple(sorted(graph.modules.files.difference(files)))
     hub = _hub(files, set(sources), graph)
     return Reach(changes.since, count, tuple(files), unreached, reason, always=_always(sources, graph), hub=hub)
@@ -83,11 +84,6 @@ def _always(changed: Iterable[str], graph: Graph) -> tuple[str, ...]:
     return tuple(f"{label(path)} ({graph.open[path]})" for path in sorted(graph.open.keys() - near))
 
 
-def _plugin(reached: Iterable[str], graph: Graph) -> str | None:
-    found = next((path for path in reached if path in graph.everywhere), None)
-    return None if found is None else f"the change can reach {label(found)}, which {graph.everywhere[found]}"
-
-
 def _hub(reached: list[str], changed: set[str], graph: Graph) -> str | None:
     """The file through which most others are reached."""
     hub = max(reached, key=lambda path: len(graph.importers.get(path, ())), default=None)
@@ -97,10 +93,7 @@ def _hub(reached: list[str], changed: set[str], graph: Graph) -> str | None:
         return f"{label(hub)} {graph.open[hub]}"
     if hub.endswith("conftest.py"):
         return f"{label(hub)} is used by every test below it"
-    if hub in changed:
-        return f"most files import {label(hub)}"
-    every = hub.endswith("__init__.py") and graph.imports_all(hub, graph.modules.below(hub.rpartition("/")[0]))
-    return f"{label(hub)} imports {'every module' if every else 'what changed'}"
+    return f"most files import {label(hub)}" if hub in changed else f"{label(hub)} imports what changed"
 
 
 def without_caches(changes: Changes) -> Changes:
