@@ -8,7 +8,7 @@ file that git stores: a filter that adds or removes lines shifts them.
 
 import os
 import stat
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
@@ -104,17 +104,8 @@ async def resolve(repository: Repository, ref: str | None) -> Base:
     Without one it is the merge base of HEAD and the default branch: everything that was done on a branch. It is HEAD
     if HEAD is part of the default branch or there is no such branch: everything that is not committed.
     """
-    return await (_default(repository) if ref is None else _named(repository, ref))
-
-
-async def ancestors(repository: Repository, base: Base, steps: Sequence[int]) -> list[Base]:
-    """The commits so many steps before it, by first parents; without those that there are not."""
-    commits = await repository.commits([f"{base.commit}~{step}" for step in steps])
-    known = [(step, commit) for step, commit in zip(steps, commits, strict=True) if commit is not None]
-    return [Base(f"HEAD~{step}" if base.name == "HEAD" else commit[:7], commit) for step, commit in known]
-
-
-async def _named(repository: Repository, ref: str) -> Base:
+    if ref is None:
+        return await _default(repository)
     is_usable = 0 < len(ref) <= MAX_REF and ref.isprintable() and not ref.startswith(("-", "^"))
     if not is_usable or any(each in ref for each in _UNUSABLE):
         raise ChangesRefused("must name one commit, for example main, v1.2, HEAD~3, origin/main or a1b2c3d")
@@ -125,6 +116,13 @@ async def _named(repository: Repository, ref: str) -> Base:
     if commit is None:
         raise ChangesRefused("names no commit of this repository; if it is on a remote, fetch it first")
     return Base(ref, commit)
+
+
+async def ancestors(repository: Repository, base: Base, steps: Sequence[int]) -> list[Base]:
+    """The commits so many steps before it, by first parents; without those that there are not."""
+    commits = await repository.commits([f"{base.commit}~{step}" for step in steps])
+    known = [(step, commit) for step, commit in zip(steps, commits, strict=True) if commit is not None]
+    return [Base(f"HEAD~{step}" if base.name == "HEAD" else commit[:7], commit) for step, commit in known]
 
 
 async def _default(repository: Repository) -> Base:
@@ -149,25 +147,22 @@ def _short(branch: str) -> str:
 def _compared(repository: Repository, base: Base, status_output: bytes, diff_output: bytes) -> TreeComparison:
     status, difference = _status(repository, status_output), listings.parse_diff(diff_output)
     changed = (difference.paths - _written_by_us(repository)) | status.unique | status.untracked
-    inside, outside = _split(repository, changed)
+    prefix = b"" if repository.root == Path() else os.fsencode(repository.root) + b"/"
+    # By their names from the root.
+    inside = {os.fsdecode(path.removeprefix(prefix)): path for path in changed if path.startswith(prefix)}
     if not inside and not repository.has_root:
         # Its files would seem unchanged, however they change.
         raise CannotTell("git tracks no file of the project's folder")
     return TreeComparison(
         repository,
-        Changes(base.name, base.commit, frozenset(inside), frozenset(map(os.fsdecode, outside))),
+        Changes(
+            base.name, base.commit, frozenset(inside), frozenset(map(os.fsdecode, changed.difference(inside.values())))
+        ),
         uncommitted=status.uncommitted,
         hunks={file: difference.hunks[path] for file, path in inside.items() if path in difference.hunks},
         new=frozenset(file for file, path in inside.items() if path in difference.new),
         untracked=frozenset(file for file, path in inside.items() if path in status.untracked),
     )
-
-
-def _split(repository: Repository, paths: Iterable[bytes]) -> tuple[dict[str, bytes], list[bytes]]:
-    """Those below the root, by their names from there, and the others."""
-    prefix = b"" if repository.root == Path() else os.fsencode(repository.root) + b"/"
-    inside = {os.fsdecode(path.removeprefix(prefix)): path for path in paths if path.startswith(prefix)}
-    return inside, [path for path in paths if not path.startswith(prefix)]
 
 
 def _status(repository: Repository, output: bytes) -> Status:

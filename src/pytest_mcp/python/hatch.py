@@ -21,7 +21,6 @@ TABLE = ("tool", "hatch", "envs")
 _NAMES = ("default", "hatch-test", "test")
 # The environment that hatch builds with is kept beside the one that it builds for.
 _FOR_BUILDS = "-build"
-_MATRIX_OF_PYTHONS = re.compile(r"py(py)?\d")
 _FLAT = ".virtualenvs"
 
 
@@ -55,16 +54,14 @@ def _named(
         prefixes = [(manifest.folder / path).resolve()]
     else:
         folders = files.folders(_store(manifest, variables))
-        prefixes = [each for each in folders if _is_named(each.name, name, options, project)]
+        prefixes = [each for each in folders if _is_named(each.name, name, project)]
     for prefix in virtualenv.newest_first(filter(virtualenv.is_environment, prefixes)):
         yield name if path or prefix.name == project else prefix.name, prefix
 
 
-def _is_named(folder: str, name: str, options: Mapping[str, Any], project: str) -> bool:
+def _is_named(folder: str, name: str, project: str) -> bool:
     if name == "default":
-        # Environments of its matrix are named after their variables only, Python's first.
-        in_matrix = "matrix" in table(options, name) and _MATRIX_OF_PYTHONS.match(folder)
-        return folder == project or (bool(in_matrix) and not folder.endswith(_FOR_BUILDS))
+        return folder == project
     return (folder == name or folder.startswith(f"{name}.")) and not folder.endswith(_FOR_BUILDS)
 
 

@@ -35,9 +35,6 @@ LAYOUTS = {
     "a file of its own": Layout(PROJECT, '[envs.default]\npath = "here"\n'),
     "for tests": Layout(PROJECT + "[tool.hatch.envs.test]\n", names=("default", "test")),
     "a matrix": Layout(PROJECT + MATRIX.format(name="hatch-test"), names=("hatch-test.one", "hatch-test.two")),
-    "a matrix of versions": Layout(
-        PROJECT + '[[tool.hatch.envs.default.matrix]]\npython = ["3.99"]\nfeature = ["x"]\n', names=("py3.99-x",)
-    ),
     "a path": Layout(PROJECT + '[tool.hatch.envs.default]\npath = "../beside/it"\n'),
     "a template's path": Layout(
         PROJECT + '[tool.hatch.envs.base]\npath = "base"\n[tool.hatch.envs.test]\ntemplate = "base"\n',
