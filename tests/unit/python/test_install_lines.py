@@ -8,7 +8,6 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from hypothesis import strategies as st
 
 from tests.support.projects.disk import broken, environment, fix_line, lacking, lay
 
@@ -19,7 +18,6 @@ BUILT = "[build-system]\nrequires = ['setuptools']\n"
 TEST_EXTRA = "[project.optional-dependencies]\ntest = ['pytest']\n"
 TEST_GROUP = "[dependency-groups]\ntest = ['pytest']\n"
 PIP = ".venv/bin/python -m pip install"
-WORDS = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=6)
 
 
 @pytest.mark.parametrize(
@@ -41,16 +39,38 @@ def test_a_manager_of_another_folder_is_pointed_at_it(tmp_path: Path, files: dic
     assert fix_line(tmp_path, [], folder=tmp_path / "a b") == line
 
 
+MAIN = "[project]\ndependencies = ['pytest']\n"
+PLUGIN = "[dependency-groups]\ndev = ['pytest-cov']\n"
+OPTIONAL = "[tool.poetry.dependencies]\npytest = {version = '*', optional = true}\n[tool.poetry.extras]\nt=['pytest']\n"
+
+
 @pytest.mark.parametrize(
-    ("declared", "line"),
+    ("sign", "declared", "line"),
     [
-        ("[project]\ndependencies = ['pytest']", "pdm install"),
-        (TEST_GROUP, "pdm install"),
-        (TEST_EXTRA, "pdm add -dG test pytest"),
+        ("pdm.lock", MAIN, "pdm install"),
+        ("pdm.lock", TEST_GROUP, "pdm install"),
+        ("pdm.lock", TEST_EXTRA, "pdm add -dG test pytest"),
+        ("uv.lock", "", "uv add --dev pytest"),
+        ("uv.lock", MAIN, "uv sync"),
+        ("uv.lock", TEST_GROUP, "uv sync --group test"),
+        ("uv.lock", TEST_EXTRA, "uv sync --extra test"),
+        # pytest itself comes before a plugin, which brings it too.
+        ("uv.lock", PLUGIN + TEST_EXTRA, "uv sync --extra test"),
+        ("uv.lock", PLUGIN, "uv sync --group dev"),
+        ("uv.lock", "[dependency-groups]\ndev = ['pytest-runner']", "uv add --dev pytest"),
+        ("uv.lock", "[dependency-groups]\ntyping = ['pytest']\nall-tests = ['pytest']", "uv sync --group all-tests"),
+        ("uv.lock", "[dependency-groups]\n'a b' = ['pytest']", "uv add --dev pytest"),
+        ("poetry.toml", "", "poetry add --group dev pytest"),
+        ("poetry.toml", "[tool.poetry.dependencies]\npytest = '*'", "poetry install"),
+        ("poetry.toml", "[tool.poetry.dev-dependencies]\npytest = '*'", "poetry install --with dev"),
+        ("poetry.toml", "[tool.poetry.group.t.dependencies]\nPyTest = '*'", "poetry install --with t"),
+        ("poetry.toml", TEST_GROUP, "poetry install --with test"),
+        ("poetry.toml", TEST_EXTRA, "poetry install --extras test"),
+        ("poetry.toml", OPTIONAL, "poetry install --extras t"),
     ],
 )
-def test_pdm_installs_what_is_declared_for_every_manager_or_adds_it(tmp_path: Path, declared: str, line: str) -> None:
-    lay(tmp_path, {"pyproject.toml": PDM + declared})
+def test_a_manager_installs_what_is_declared_or_adds_it(tmp_path: Path, sign: str, declared: str, line: str) -> None:
+    lay(tmp_path, {sign: "", "pyproject.toml": declared})
 
     assert fix_line(tmp_path, []) == line
 
@@ -68,34 +88,6 @@ def test_a_manager_with_one_row_gets_a_broken_environment_out_of_its_way(tmp_pat
 
 
 # uv
-
-
-@pytest.mark.parametrize(
-    ("declared", "line"),
-    [
-        pytest.param("", "uv add --dev pytest", id="nowhere"),
-        pytest.param("[project]\ndependencies = ['pytest']", "uv sync", id="main"),
-        pytest.param(TEST_GROUP, "uv sync --group test", id="other group"),
-        pytest.param(TEST_EXTRA, "uv sync --extra test", id="extra"),
-        pytest.param(
-            "[dependency-groups]\ndev = ['pytest-cov']\n" + TEST_EXTRA,
-            "uv sync --extra test",
-            id="itself before a plugin",
-        ),
-        pytest.param("[dependency-groups]\ndev = ['pytest-cov']", "uv sync --group dev", id="a plugin brings it"),
-        pytest.param("[dependency-groups]\ndev = ['pytest-runner']", "uv add --dev pytest", id="no plugin"),
-        pytest.param(
-            "[dependency-groups]\ntyping = ['pytest']\nall-tests = ['pytest']",
-            "uv sync --group all-tests",
-            id="named after tests",
-        ),
-        pytest.param("[dependency-groups]\n'a b' = ['pytest']", "uv add --dev pytest", id="no name"),
-    ],
-)
-def test_uv_installs_what_is_declared_or_adds_it(tmp_path: Path, declared: str, line: str) -> None:
-    lay(tmp_path, {"pyproject.toml": declared, "uv.lock": ""})
-
-    assert fix_line(tmp_path, []) == line
 
 
 def test_uv_keeps_what_was_installed_besides_and_makes_room_where_a_folder_is_no_environment(tmp_path: Path) -> None:
@@ -141,34 +133,12 @@ def test_members_of_a_uv_workspace_share_its_environment_unless_it_is_above_the_
 ) -> None:
     lay(tmp_path, WORKSPACE)
 
-    told = fix_line(tmp_path / root, [], folder=tmp_path / root / folder)
+    advised = fix_line(tmp_path / root, [], folder=tmp_path / root / folder)
 
-    assert told == line.format(root=tmp_path / root)
+    assert advised == line.format(root=tmp_path / root)
 
 
 # poetry
-
-
-@pytest.mark.parametrize(
-    ("declared", "line"),
-    [
-        pytest.param("", "poetry add --group dev pytest", id="nowhere"),
-        pytest.param("[tool.poetry.dependencies]\npytest = '*'", "poetry install", id="main"),
-        pytest.param("[tool.poetry.dev-dependencies]\npytest = '*'", "poetry install --with dev", id="before groups"),
-        pytest.param("[tool.poetry.group.t.dependencies]\nPyTest = '*'", "poetry install --with t", id="group"),
-        pytest.param(TEST_GROUP, "poetry install --with test", id="standard group"),
-        pytest.param(TEST_EXTRA, "poetry install --extras test", id="standard extra"),
-        pytest.param(
-            "[tool.poetry.dependencies]\npytest = {version = '*', optional = true}\n[tool.poetry.extras]\nt=['pytest']",
-            "poetry install --extras t",
-            id="extra",
-        ),
-    ],
-)
-def test_poetry_installs_what_is_declared_or_adds_it(tmp_path: Path, declared: str, line: str) -> None:
-    lay(tmp_path, {"pyproject.toml": declared, "poetry.toml": ""})
-
-    assert fix_line(tmp_path, []) == line
 
 
 def test_poetry_locks_again_what_the_lock_does_not_know(tmp_path: Path) -> None:
@@ -227,37 +197,24 @@ def test_an_environment_of_conda_gets_pytest_from_conda_unless_more_is_declared(
 # pip
 
 
+DEV = "requirements-dev.txt"
+BOTH = BUILT + TEST_GROUP + TEST_EXTRA
+
+
 @pytest.mark.parametrize(
     ("files", "there", "new"),
     [
-        pytest.param({}, "pytest", "pytest", id="nowhere"),
-        pytest.param({"requirements.txt": "six\n"}, "pytest", "-r requirements.txt pytest", id="only a list without"),
-        pytest.param({"requirements.txt": "pytest\n"}, "-r requirements.txt", "-r requirements.txt", id="only list"),
-        pytest.param(
-            {"requirements.txt": "pytest-cov\n", "dev-requirements.txt": "pytest==8\n"},
-            "-r dev-requirements.txt",
-            "-r requirements.txt -r dev-requirements.txt",
-            id="itself before a plugin",
-        ),
-        pytest.param(
-            {"requirements-dev.txt": "pytest\n", "requirements/test.txt": "pytest\n"},
-            "-r requirements/test.txt",
-            "-r requirements/test.txt",
-            id="named after tests",
-        ),
-        pytest.param({"pyproject.toml": BUILT}, "pytest", "-e . pytest", id="built"),
-        pytest.param({"pyproject.toml": TEST_EXTRA}, "-e '.[test]'", "-e '.[test]'", id="extra"),
-        pytest.param({"pyproject.toml": "[project]\ndependencies = ['pytest']"}, "-e .", "-e .", id="main"),
-        pytest.param(
-            {"pyproject.toml": BUILT + TEST_GROUP + TEST_EXTRA, "requirements-dev.txt": "pytest"},
-            "-r requirements-dev.txt",
-            "-e . -r requirements-dev.txt",
-            id="list before extra",
-        ),
-        pytest.param(
-            {"pyproject.toml": BUILT + TEST_GROUP + TEST_EXTRA}, "-e '.[test]'", "-e '.[test]'", id="extra before group"
-        ),
-        pytest.param({"pyproject.toml": BUILT + TEST_GROUP}, "--group test", "-e . --group test", id="group"),
+        ({}, "pytest", "pytest"),
+        ({"requirements.txt": "six\n"}, "pytest", "-r requirements.txt pytest"),
+        ({"requirements.txt": "pytest\n"}, "-r requirements.txt", "-r requirements.txt"),
+        ({"requirements.txt": "pytest-cov\n", DEV: "pytest==8\n"}, f"-r {DEV}", f"-r requirements.txt -r {DEV}"),
+        ({DEV: "pytest\n", "requirements/test.txt": "pytest\n"}, *["-r requirements/test.txt"] * 2),
+        ({"pyproject.toml": BUILT}, "pytest", "-e . pytest"),
+        ({"pyproject.toml": TEST_EXTRA}, "-e '.[test]'", "-e '.[test]'"),
+        ({"pyproject.toml": MAIN}, "-e .", "-e ."),
+        ({"pyproject.toml": BOTH, DEV: "pytest"}, f"-r {DEV}", f"-e . -r {DEV}"),
+        ({"pyproject.toml": BOTH}, "-e '.[test]'", "-e '.[test]'"),
+        ({"pyproject.toml": BUILT + TEST_GROUP}, "--group test", "-e . --group test"),
     ],
 )
 def test_an_environment_gets_what_is_declared_and_a_new_one_the_project_too(

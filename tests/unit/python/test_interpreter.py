@@ -8,7 +8,7 @@ import pytest
 from pytest_mcp.config.model import Config
 from pytest_mcp.python.interpreter import Candidate, candidates, doubts, pointed_at, visible
 from tests.support.git import git
-from tests.support.projects.disk import configured, make_environment
+from tests.support.projects.disk import configured, environment, make_environment
 
 
 @pytest.fixture
@@ -17,8 +17,8 @@ def root(tmp_path: Path) -> Path:
     return (tmp_path / "project").resolve()
 
 
-def only(root: Path, *, python: Path | None = None, environment: dict[str, str] | None = None) -> Candidate:
-    (candidate,) = visible(configured(root, python=python, environment=environment), root)
+def only(root: Path, *, python: Path | None = None, variables: dict[str, str] | None = None) -> Candidate:
+    (candidate,) = visible(configured(root, python=python, environment=variables), root)
     return candidate
 
 
@@ -63,13 +63,11 @@ def test_the_operators_choice_is_the_only_candidate(root: Path, tmp_path: Path) 
 def test_an_environment_that_is_found_in_two_ways_is_one(root: Path) -> None:
     python = make_environment(root / ".venv")
 
-    assert only(root, environment={"VIRTUAL_ENV": str(root / ".venv")}) == Candidate(
-        python, ".venv in the project root"
-    )
+    assert only(root, variables={"VIRTUAL_ENV": str(root / ".venv")}) == Candidate(python, ".venv in the project root")
 
 
 def test_the_servers_own_environment_is_not_the_projects(root: Path) -> None:
-    problem = only(root, environment={"VIRTUAL_ENV": sys.prefix}).problem
+    problem = only(root, variables={"VIRTUAL_ENV": sys.prefix}).problem
 
     assert problem == "is the server's own environment, not the project's"
 
@@ -77,13 +75,13 @@ def test_the_servers_own_environment_is_not_the_projects(root: Path) -> None:
 @pytest.mark.parametrize("sign", ["named base", "has condabin"])
 def test_the_base_of_conda_is_nobodys_project(root: Path, tmp_path: Path, sign: str) -> None:
     make_environment(tmp_path / "conda")
-    environment = {"CONDA_PREFIX": str(tmp_path / "conda")}
+    variables = {"CONDA_PREFIX": str(tmp_path / "conda")}
     if sign == "named base":
-        environment["CONDA_DEFAULT_ENV"] = "base"
+        variables["CONDA_DEFAULT_ENV"] = "base"
     else:
         (tmp_path / "conda" / "condabin").mkdir()
 
-    assert only(root, environment=environment).problem == "is conda's base environment, not the project's"
+    assert only(root, variables=variables).problem == "is conda's base environment, not the project's"
 
 
 def test_a_relative_environment_of_uvs_is_read_from_its_projects_folder(root: Path) -> None:
@@ -171,10 +169,7 @@ def test_a_call_points_at_the_folder_that_all_its_targets_share(root: Path) -> N
 
 
 def with_pytest(folder: Path) -> Path:
-    package = folder / "lib" / "python3.12" / "site-packages" / "pytest"
-    package.mkdir(parents=True)
-    (package / "__init__.py").touch()
-    return make_environment(folder)
+    return environment(folder, "pytest") / "bin/python"
 
 
 def doubted(config: Config, *places: Path, rejected: tuple[Candidate, ...] = ()) -> list[str]:
