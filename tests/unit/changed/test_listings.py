@@ -94,12 +94,6 @@ def test_lines_of_a_file_that_look_like_a_patch_are_lines_of_the_file() -> None:
     assert listings.parse_diff(raw(b"a.py") + raw(b"b.py") + b"\0" + patch).hunks == {b"a.py": [Hunk(1, 2)]}
 
 
-def test_an_empty_list_is_no_file() -> None:
-    assert listings.parse_tree(b"") == {}
-    assert listings.parse_diff(b"") == Difference(set(), {}, set())
-    assert listings.parse_status(b"") == Status(set(), set(), set())
-
-
 @pytest.mark.parametrize(
     "path",
     [

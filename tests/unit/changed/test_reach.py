@@ -234,12 +234,6 @@ def test_links_out_of_the_root_and_in_circles_are_not_followed(project: Path) ->
     assert not any(path.startswith("out/") for path in (*found.files, *found.unreached))
 
 
-def test_a_link_to_a_file_depends_on_that_file(project: Path) -> None:
-    write_files(project, {"tests/test_linked.py": "-> test_other.py"})
-
-    assert reached(project, "tests/test_other.py").files == ("tests/test_other.py", "tests/test_linked.py")
-
-
 def test_files_that_cannot_be_read_are_always_reached(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     os.mkfifo(project / "tests/test_pipe.py")
     (project / "tests/test_folder.py").mkdir()

@@ -137,16 +137,12 @@ def test_a_shell_takes_the_line_whatever_the_folder_is_called(name: str) -> None
     ("files", "line"),
     [
         ({"uv.toml": "", "pyproject.toml": ""}, "uv add --dev pytest-xdist"),
-        ({"poetry.toml": "", "pyproject.toml": ""}, "poetry add --group dev pytest-xdist"),
-        ({"pyproject.toml": PDM}, "pdm add -dG test pytest-xdist"),
         ({"hatch.toml": ""}, f"{PIP} pytest-xdist"),
-        ({"Pipfile": ""}, "pipenv install --dev pytest-xdist"),
-        ({"pixi.toml": ""}, "pixi add pytest-xdist"),
         ({}, f"{PIP} pytest-xdist"),
         ({"requirements-dev.txt": "pytest\npytest-xdist\n"}, f"{PIP} -r requirements-dev.txt"),
         ({"uv.lock": "", "pyproject.toml": GROUP}, "uv sync --inexact --group dev"),
     ],
-    ids=["uv", "poetry", "pdm", "hatch", "pipenv", "pixi", "pip", "declared for pip", "declared for uv"],
+    ids=["uv", "hatch", "pip", "declared for pip", "declared for uv"],
 )
 def test_a_package_is_added_as_the_project_is_kept_or_installed_if_it_is_declared(
     tmp_path: Path, files: dict[str, str], line: str
@@ -220,19 +216,9 @@ def test_an_environment_of_the_project_and_an_installed_manager_come_before_a_py
             f"python3 -m venv .venv && {PIP} 'pip>=25.1' && {PIP} -e . --group tests",
             f"{PIP} 'pip>=25.1' && {PIP} --group tests",
         ),
-        (
-            {"pyproject.toml": BUILT + "[tool.poetry.group.dev.dependencies]\npytest = '*'\n"},
-            f"python3 -m venv .venv && {PIP} -e . pytest",
-            f"{PIP} pytest",
-        ),
-        (
-            {"Pipfile": "[dev-packages]\npytest = '*'\n"},
-            "install pipenv, which is not on PATH, and run: pipenv install --dev pytest",
-            f"{PIP} pytest",
-        ),
         ({"pixi.toml": "[tasks]\n"}, "install pixi, which is not on PATH, and run: pixi add pytest", f"{PIP} pytest"),
     ],
-    ids=["uv", "poetry", "pipenv", "pixi"],
+    ids=["uv", "pixi"],
 )
 def test_a_manager_that_is_not_installed_is_replaced_by_pip_unless_pip_cannot_read_what_the_project_needs(
     tmp_path: Path, files: dict[str, str], new: str, into_one: str
@@ -246,14 +232,6 @@ def test_a_manager_that_is_not_installed_is_replaced_by_pip_unless_pip_cannot_re
 
     assert without == new
     assert lines == [into_one, f"{PIP} pytest-xdist"]
-
-
-def test_a_manager_in_the_environment_itself_is_installed(tmp_path: Path) -> None:
-    lay(tmp_path, {"uv.toml": "", "pyproject.toml": ""})
-    own = environment(tmp_path / ".venv", "pip")
-    on_path(own / "bin", "uv")
-
-    assert line(tmp_path, "", lacking(own)) == "uv add --dev pytest"
 
 
 @pytest.mark.parametrize(

@@ -31,14 +31,6 @@ def test_a_linked_worktree_knows_its_main_checkout(repository: Path, tmp_path: P
     assert find(linked) == Checkout(linked, repository)
 
 
-def test_a_worktree_of_a_bare_repository_has_no_main_checkout(repository: Path, tmp_path: Path) -> None:
-    bare, linked = tmp_path / "bare", (tmp_path / "linked").resolve()
-    git("clone", "--bare", repository, bare, cwd=tmp_path)
-    git("worktree", "add", linked, cwd=bare)
-
-    assert find(linked) == Checkout(linked, None)
-
-
 def test_a_submodule_is_no_worktree(repository: Path, tmp_path: Path) -> None:
     outer = (tmp_path / "outer").resolve()
     outer.mkdir()

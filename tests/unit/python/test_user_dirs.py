@@ -1,17 +1,8 @@
-import sys
 from pathlib import Path
 
 import pytest
 
 from pytest_mcp.python import user_dirs
-
-on_linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere the usual folders are others")
-
-
-@on_linux
-@pytest.mark.parametrize(("kind", "below"), [("config", ".config"), ("cache", ".cache"), ("data", ".local/share")])
-def test_the_usual_folder_lies_in_the_home_of_the_environment_that_is_given(kind: user_dirs.Kind, below: str) -> None:
-    assert user_dirs.folder(kind, {"HOME": "/home/x"}) == Path("/home/x", below)
 
 
 @pytest.mark.parametrize("kind", ["config", "cache", "data"])
