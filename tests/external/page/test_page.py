@@ -300,22 +300,6 @@ def test_a_printed_page_has_every_cause_open_and_no_list(show: Open) -> None:
     assert opened.page.pdf()[:4] == b"%PDF"
 
 
-def test_each_bar_is_as_wide_as_its_letter_and_as_high_as_the_run_took_long(show: Open) -> None:
-    opened = show(with_past(content_of(mixed_run())))
-    row = opened.page.locator(".strips li").first
-
-    drawn, letters = row.locator("svg").bounding_box(), row.locator("code").bounding_box()
-    heights = [float(each.get_attribute("height")) for each in row.locator("rect").all()]
-
-    assert row.locator("code").text_content() == f"{LETTERS}F"
-    assert abs(drawn["width"] - letters["width"]) < 1
-    assert drawn["x"] == letters["x"]
-    assert len(heights) == len(LETTERS) + 1
-    assert max(heights) == 20
-    colours = row.locator("rect").evaluate_all("(bars) => bars.map((bar) => getComputedStyle(bar).fill)")
-    assert len({*zip(f"{LETTERS}F", colours, strict=True)}) == len(set(LETTERS))
-
-
 def test_what_an_investigation_found_can_be_copied(show: Open) -> None:
     opened = show(rendered_investigation(*investigated("test_x[a b]")))
     ids = ["tests/test_a.py::test_x[a b]", "tests/test_b.py::test_x[a b]"]

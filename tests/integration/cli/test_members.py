@@ -254,14 +254,6 @@ def test_a_command_in_a_member_uses_the_environment_of_its_workspace(bench: Work
     assert f"pytest-mcp: the environment is that of the workspace, {bench.root}/.venv\n" in done.stderr
 
 
-def test_the_environment_of_a_member_precedes_that_of_its_workspace(bench: Workbench) -> None:
-    bench.write({"pyproject.toml": WORKSPACE})
-    (bench.root / ".venv").symlink_to(ENVIRONMENTS["pytest-9"].python.parents[1])
-    member(bench, "a", "pytest-7.0", MEANT.format("7"))
-
-    assert run(bench, folder="packages/a").returncode == 0
-
-
 def test_before_a_workspace_is_installed_doctor_ends_with_the_command_that_installs_it(bench: Workbench) -> None:
     bench.write({"pyproject.toml": WORKSPACE})
     member(bench, "a", None, BAD)

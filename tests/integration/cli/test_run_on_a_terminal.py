@@ -1,7 +1,6 @@
 """`pytest-mcp run` on a terminal, in a pipe and interrupted: what is printed, and what is left."""
 
 import json
-import os
 import re
 import signal
 import subprocess
@@ -12,7 +11,6 @@ import pytest
 
 from pytest_mcp.cli.local_call import TEARING_DOWN
 from tests.support.commands.terminals import Terminal, environment_of, piped, remains, settings_of
-from tests.support.leftovers import children
 from tests.support.projects.sources import ENDLESS, MIXED
 from tests.support.waiting import processes_in, until
 from tests.support.workbench import Workbench
@@ -59,15 +57,6 @@ def test_into_a_pipe_goes_plain_text_unless_colour_is_forced_or_typed(bench: Wor
     assert not {"\x1b", "\r"} & {*plain.stdout, *plain.stderr, *contradicted.stdout}
     assert re.search("\x1b\\[1;31mfailed: ", forced.stdout)
     assert re.search("\x1b\\[1;31mfailed: ", typed.stdout)
-
-
-def test_on_a_colour_terminal_a_comparison_holds_no_codes_of_colours(bench: Workbench) -> None:
-    bench.write({"test_a.py": "def test_a(): assert {'a': [1, 2]} == {'a': [1, 3]}\n"})
-
-    coloured = piped(bench, "run", "--color")
-
-    assert "\\x1b" not in coloured.stdout
-    assert "Differing items:" in coloured.stdout
 
 
 def test_what_tests_say_cannot_move_the_cursor(bench: Workbench) -> None:
@@ -133,23 +122,6 @@ def test_on_a_terminal_one_line_tells_how_far_it_is_and_is_gone_in_the_end(bench
     assert "\x1b[31mE   " in terminal.text
 
 
-def test_the_line_follows_the_width_of_the_terminal(bench: Workbench) -> None:
-    bench.write({f"test_{'long' * 30}.py": ENDLESS})
-
-    with Terminal(bench, "run", columns=100, NO_COLOR="1") as terminal:
-        terminal.until(lambda: terminal.drawn and "1/3" in terminal.drawn[-1])
-        wide = terminal.drawn[-1]
-        terminal.resize(40)
-        terminal.until(lambda: len(terminal.drawn[-1]) < 40)
-        narrow = terminal.drawn[-1]
-        terminal.press(b"\x03")
-        terminal.end()
-
-    assert len(wide) == 99
-    assert narrow.startswith("1/3")
-    assert not re.search("\x1b\\[[0-9;]*m", terminal.text)
-
-
 @pytest.mark.parametrize("how", ["a key", "SIGTERM"])
 def test_an_interruption_ends_everything_and_tells_what_had_finished(bench: Workbench, how: str) -> None:
     bench.write({"test_a.py": ENDLESS})
@@ -198,25 +170,6 @@ def test_an_interrupted_script_gets_a_clients_error_and_a_test_that_swallows_it_
     assert (answer["code"], answer["data"]["error_type"]) == (-32000, "interrupted")
     assert processes_in(bench.root) == []
     assert (partial["running"], partial["not_run"]) == (["test_a.py::test_stuck"], 1)
-
-
-def test_who_interrupts_twice_does_not_wait_and_still_nothing_stays(bench: Workbench) -> None:
-    bench.write({"test_a.py": ENDLESS})
-
-    with Terminal(bench, "run") as terminal:
-        terminal.until((bench.root / "ready").exists)
-        (supervisor,) = children(terminal.process.pid)
-        # So that the first one does not get far, if it gets anywhere before the second.
-        os.kill(supervisor, signal.SIGSTOP)
-        terminal.press(b"\x03")
-        terminal.until(lambda: TEARING_DOWN in terminal.text)
-        terminal.press(b"\x03")
-        code = terminal.end()
-        anyio.run(until, lambda: not processes_in(bench.root) and not remains(bench))
-
-    assert code == 2
-    assert terminal.rows[-2].startswith("incomplete: 1 failed, 1 cut off, 1 not run in ")
-    assert "Traceback" not in terminal.text
 
 
 def test_after_a_key_fixtures_are_torn_down_and_a_failure_was_shown_when_it_happened(bench: Workbench) -> None:

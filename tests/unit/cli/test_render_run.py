@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_mcp.api.errors import ExecutionFailed, InternalError, RunFacts
-from pytest_mcp.api.results import CollectionError, ExecuteResult
+from pytest_mcp.api.results import ExecuteResult
 from pytest_mcp.cli import render_run
 from pytest_mcp.report import report
 from pytest_mcp.report.budget import MAX_CAUSES, MAX_EXAMPLES, fit_execution
@@ -30,10 +30,6 @@ def both(events: list[Event], *, code: int = 1, stdout: str = "", **asked: Any) 
     run = execution(events, code=code, stdout=stdout, max_tokens=BOUNDS.max_tokens, **asked)
     known = report.execution_report(run, None)
     return known, fit_execution(known, run.request, ceiling=CEILING)
-
-
-def result(events: list[Event], **told: Any) -> ExecuteResult:
-    return both(events, **told)[1]
 
 
 def lines(*events: Event | list[Event], selected: int, again: str | None = None, **more: Any) -> list[str]:
@@ -122,24 +118,6 @@ def test_the_causes_that_share_one_line_are_not_said_to_be_one() -> None:
     ]
 
 
-def test_a_file_that_could_not_be_collected_has_its_line_and_its_exception() -> None:
-    error = CollectionError(
-        file="test_b.py",
-        error_type="ModuleNotFoundError",
-        message="No module named 'x'",
-        line=3,
-        traceback="E   no",
-        also=2,
-    )
-
-    assert render_run.collection_error_lines(error, PLAIN) == [
-        "NOT COLLECTED test_b.py:3 and 2 more",
-        "ModuleNotFoundError: No module named 'x'",
-        "",
-        "E   no",
-    ]
-
-
 def test_what_pytest_printed_besides_comes_first_without_its_closing_line() -> None:
     said = lines(one_test("a.py::b"), selected=1, code=0, stdout="a hook speaks\n\n1 passed in 0.05s")
 
@@ -163,12 +141,6 @@ def test_files_with_gaps_stand_before_the_notices_the_worst_last() -> None:
         "",
         "note: The run stopped early: 1 of 2 selected tests did not run.",
     ]
-
-
-def test_text_that_was_left_out_is_counted() -> None:
-    said = lines(one_test("a.py::b"), selected=1, code=0, stdout="a word\n" * 2000)
-
-    assert "--detail full shows it" in said[-3]
 
 
 @pytest.mark.parametrize(

@@ -75,10 +75,6 @@ def test_what_is_no_name_of_a_host_is_refused(hosts: str) -> None:
         settled("0", allowed_hosts=hosts)
 
 
-def test_names_may_have_spaces_and_capitals_around_them() -> None:
-    assert settled("0", allowed_hosts=" A.example , b.example:8443,, ").allowed_hosts == ("a.example", "b.example:8443")
-
-
 NAMED = Endpoint("127.0.0.1", 8000, None, ("a.example", "b.example:8443", "[::1]"))
 
 

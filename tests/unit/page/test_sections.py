@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from pytest_mcp.api.errors import ExecutionFailed, RunEnvironment, RunFacts
+from pytest_mcp.api.errors import ExecutionFailed, RunFacts
 from pytest_mcp.page import sections
 from pytest_mcp.page.content import Content
-from pytest_mcp.page.sections import MAX_BARS, MAX_FAILING, banner, recorded_ids
+from pytest_mcp.page.sections import MAX_BARS, MAX_FAILING, banner
 from pytest_mcp.report import report
 from pytest_mcp.report.coverage import MeasuredCoverage
 from pytest_mcp.report.report import RanTest
@@ -16,7 +16,6 @@ from pytest_mcp.run.events import CoveredFile
 from tests.support.invented.records import execution, session
 from tests.support.page.pages import (
     CREATED,
-    ORIGIN,
     content_of,
     empty_run,
     failing,
@@ -121,16 +120,6 @@ def test_tests_that_did_not_run_or_were_not_selected_are_counted() -> None:
     assert counts[4:] == [("not run", "not-run", 2), ("deselected", "deselected", 7), ("total", "total", 1)]
 
 
-def test_the_foot_says_what_made_the_page() -> None:
-    known = RunEnvironment("/root", "/env/bin/python", [], "3.12.1", "9.2.0", None)
-
-    facts = dict(sections.facts(content_of(passing_run(), environment=known).report, ORIGIN))
-
-    assert facts["Python"] == "3.12.1 · /env/bin/python"
-    assert (facts["pytest"], facts["Commit"], facts["Command"]) == ("9.2.0", "a" * 40, "pytest-mcp run")
-    assert "-m pytest" in facts["pytest's command"]
-
-
 def test_the_slowest_come_first_and_a_file_takes_as_long_as_its_tests() -> None:
     tests = [*timed(0.5, 0.25), *timed(1.0, file="b.py"), *timed(0.0, file="c.py")]
 
@@ -166,17 +155,6 @@ def test_coverage_has_its_percentage_its_limits_and_the_text_of_the_lines() -> N
     assert blocks(shown, "coverage")["coverage"] == [row]
 
 
-def test_the_first_test_of_each_cause_is_recorded_first_and_the_slowest_last() -> None:
-    shown = content_of(mixed_run())
-    examples = [group.example.node_id for group in shown.report.groups]
-
-    ids = recorded_ids(shown)
-
-    assert ids[: len(examples)] == examples
-    assert {failure.node_id for failure in shown.report.failures} <= set(ids)
-    assert len(ids) == len(set(ids))
-
-
 def test_with_a_history_each_recorded_run_is_a_letter_and_this_run_is_the_last() -> None:
     shown = with_past(content_of(mixed_run()), **{ALIKE: "PPF", COMPARED: "FF"})
 
@@ -197,9 +175,3 @@ def test_many_failing_tests_are_counted_and_not_drawn() -> None:
 
     assert len(rows(shown)) == MAX_FAILING
     assert blocks(shown, "past")["text"] == "7 more failing tests are left out here."
-
-
-def test_a_run_in_which_nothing_failed_shows_the_recorded_runs_of_the_slowest() -> None:
-    tests = timed(1.0, 2.0)
-
-    assert rows(with_past(listing(tests), **{"a.py::0": "F"}))["a.py::0"][1] == "FP"
