@@ -1,8 +1,6 @@
 """`pytest-mcp doctor` as a person types it: the real command, the real server, and the mistakes that people make."""
 
 import json
-import os
-import pty
 import signal
 import subprocess
 import sys
@@ -13,7 +11,6 @@ import pytest
 
 from pytest_mcp.tools import TOOLS
 from tests.support.commands.preloaded import typed
-from tests.support.git import git
 from tests.support.waiting import PATIENCE, processes_in, until
 from tests.support.workbench import NEWEST, Workbench, python_of
 
@@ -124,20 +121,6 @@ def test_a_folder_that_is_no_project_is_not_told_to_become_one(tmp_path: Path) -
     assert closing(done)[1] == "Next: cd into the project's folder, or name it with --root."
 
 
-async def test_a_linked_worktree_is_told_with_its_main_checkout(tmp_path: Path) -> None:
-    main, linked = tmp_path / "main", tmp_path / "linked"
-    Workbench(main).write({"test_a.py": FINE})
-    git("init", cwd=main)
-    git("add", ".", cwd=main)
-    git("commit", "-m", "a test", cwd=main)
-    git("worktree", "add", linked, cwd=main)
-
-    answer = await Workbench(linked).explain()
-
-    assert answer["git"] == {"top_level": ".", "main_checkout": str(main)}
-    assert (answer["ready"], answer["notices"]) == (True, [])
-
-
 def newly_started(root: Path, *arguments: str, **more: str) -> "subprocess.CompletedProcess[str]":
     """With variables that Python reads when it starts."""
     return subprocess.run(
@@ -191,32 +174,6 @@ def test_without_unicode_there_are_letters_instead_of_signs(project: Workbench) 
     assert done.stdout.isascii()
     assert "+ server" in done.stdout
     assert "x not collected" in done.stdout
-
-
-def on_a_terminal(project: Workbench, **more: str) -> str:
-    reader, writer = pty.openpty()
-    with subprocess.Popen(
-        command(PYTHON, "doctor"), cwd=project.root, env=environment(**more), stdin=writer, stdout=writer, stderr=writer
-    ) as process:
-        os.close(writer)
-        said = b""
-        while chunk := _read(reader):
-            said += chunk
-    os.close(reader)
-    assert process.returncode == 0
-    return said.decode()
-
-
-def _read(terminal: int) -> bytes:
-    try:
-        return os.read(terminal, 4096)
-    except OSError:  # a terminal that nobody holds any more
-        return b""
-
-
-def test_a_terminal_has_colour_unless_it_is_not_wanted(project: Workbench) -> None:
-    assert "\x1b[32m✓\x1b[0m" in on_a_terminal(project, TERM="xterm")
-    assert "\x1b" not in on_a_terminal(project, TERM="xterm", NO_COLOR="1")
 
 
 async def test_an_interruption_ends_it_quietly_and_all_that_it_started(project: Workbench) -> None:

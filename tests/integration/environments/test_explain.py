@@ -13,7 +13,7 @@ from pytest_mcp.report.tokens import estimate
 from scripts.environments import ENVIRONMENTS
 from tests.support.runs.shared_runs import Answers, on_each
 from tests.support.waiting import limits_until
-from tests.support.workbench import Failure, Workbench, call, succeeded
+from tests.support.workbench import Workbench, call, succeeded
 
 FINE = "def test_fine(): pass\n"
 ORDINARY = {
@@ -233,15 +233,11 @@ async def test_no_variable_of_the_servers_is_told(bench: Workbench) -> None:
     assert "canary" not in json.dumps(answer)
 
 
-async def test_a_path_outside_and_other_parameters_are_refused(bench: Workbench) -> None:
-    refused = await bench.refused("explain_environment", path="..", keywords="x")
-
-    assert isinstance(refused, Failure)
-    assert refused.code == -32602
-    assert [fault["field"] for fault in refused.data["validation_errors"]] == ["path", "keywords"]
-
-
-UNREADY: dict[str, tuple[dict[str, str], str]] = {
+DJANGO = {"manage.py": "import os\nos.environ.setdefault('DJANGO_SETTINGS_MODULE', 'site1.settings')\n"}
+UNCONFIGURED = "class ImproperlyConfigured(Exception): pass\nraise ImproperlyConfigured('DJANGO_SETTINGS_MODULE')\n"
+SRC = {"src/till/__init__.py": "", "setup.py": ""}
+# What keeps tests from being collected → the end of the next step.
+UNRUNNABLE: dict[str, tuple[dict[str, str], str]] = {
     "two files of one name": (
         {"a/test_x.py": FINE, "b/test_x.py": FINE},
         r"printf '[pytest]\naddopts = --import-mode=importlib\n' > pytest.ini",
@@ -251,41 +247,28 @@ UNREADY: dict[str, tuple[dict[str, str], str]] = {
         "Add --import-mode=importlib to addopts in tox.ini.",
     ),
     "a src layout that is not installed": (
-        {"src/till/__init__.py": "", "setup.py": "", "tests/test_a.py": "import till\n" + FINE},
+        {**SRC, "tests/test_a.py": "import till\n" + FINE},
         "/python -m pip install -e .",
     ),
-}
-
-
-@pytest.mark.parametrize("case", UNREADY)
-async def test_the_next_step_is_a_command_that_helps(bench: Workbench, case: str) -> None:
-    files, step = UNREADY[case]
-    bench.write(files)
-
-    answer = await bench.explain()
-
-    assert not answer["ready"]
-    assert answer["next_step"].endswith(step)
-
-
-DJANGO = {"manage.py": "import os\nos.environ.setdefault('DJANGO_SETTINGS_MODULE', 'site1.settings')\n"}
-UNCONFIGURED = "class ImproperlyConfigured(Exception): pass\nraise ImproperlyConfigured('DJANGO_SETTINGS_MODULE')\n"
-UNRUNNABLE: dict[str, dict[str, str]] = {
-    **{name: files for name, (files, _) in UNREADY.items()},
-    "a conftest that imports the package": {"src/till/__init__.py": "", "setup.py": "", "conftest.py": "import till\n"},
-    "a package that nothing has": {"setup.py": "", "test_a.py": "import not_there\n" + FINE},
-    "Django without settings": {**DJANGO, "test_a.py": UNCONFIGURED},
-    "Django's names of test files": {**DJANGO, "shop/tests.py": FINE},
+    "a conftest that imports the package": ({**SRC, "conftest.py": "import till\n"}, "/python -m pip install -e ."),
+    "a package that nothing has": ({"setup.py": "", "test_a.py": "import not_there\n" + FINE}, "-m pip install -e ."),
+    "Django without settings": ({**DJANGO, "test_a.py": UNCONFIGURED}, "> pytest.ini"),
+    "Django's names of test files": ({**DJANGO, "shop/tests.py": FINE}, "> pytest.ini"),
 }
 
 
 @pytest.mark.parametrize("case", UNRUNNABLE)
-async def test_a_run_and_a_discovery_have_the_same_step_as_a_notice(every_bench: Workbench, case: str) -> None:
-    every_bench.write(UNRUNNABLE[case])
+async def test_the_next_step_is_a_command_that_helps_and_a_notice_of_runs_and_discoveries(
+    every_bench: Workbench, case: str
+) -> None:
+    files, ending = UNRUNNABLE[case]
+    every_bench.write(files)
 
-    step = (await every_bench.explain())["next_step"]
+    explanation = await every_bench.explain()
     answers = [await every_bench.execute(), await every_bench.discover(), await every_bench.execute(workers=1)]
 
+    step = explanation["next_step"]
+    assert (explanation["ready"], step.endswith(ending)) == (False, True)
     assert [f"fix: {step}" in answer["notices"] for answer in answers] == [True, True, True]
 
 

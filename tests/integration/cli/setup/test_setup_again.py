@@ -78,18 +78,6 @@ def test_portable_writes_the_name_and_remove_takes_it_out(desk: Desk) -> None:
     assert desk.files() == {}
 
 
-def test_a_python_in_the_project_is_named_from_where_the_client_starts_the_server(desk: Desk) -> None:
-    options = ["--python", ".venv/bin/python"]
-
-    desk.typed("claude-code", "cursor", "--portable", "--yes", options=options)
-
-    assert desk.servers()["pytest"]["args"] == ["--python=.venv/bin/python"]
-    assert desk.servers(".cursor/mcp.json")["pytest"]["args"] == [
-        *("--root", "${workspaceFolder}"),
-        "--python=${workspaceFolder}/.venv/bin/python",
-    ]
-
-
 def test_a_name_that_leads_to_this_program_counts_as_set_up(desk: Desk) -> None:
     (desk.home / "bin").mkdir()
     (desk.home / "bin" / "pytest-mcp").symlink_to(SERVER)

@@ -100,7 +100,7 @@ def test_the_servers_arguments_follow_the_command(words: list[str], arguments: l
     assert server_arguments({"command": words[0], "args": words[1:]}) == arguments
 
 
-(CLAUDE, DESKTOP) = [client for client in CLIENTS if client.name.startswith("claude")]
+CLAUDE, DESKTOP, CURSOR = (client for client in CLIENTS if client.name.startswith(("claude", "cursor")))
 
 
 @pytest.mark.parametrize(
@@ -123,11 +123,13 @@ def test_a_default_of_the_client_counts_unless_the_option_is_there() -> None:
 
 
 def test_only_paths_in_the_project_become_relative() -> None:
-    words = ["--python", "/p/.venv/bin/python", "--history=/p/runs.db", "--odd=/pq", "/p"]
+    old = {"command": "pytest-mcp", "args": ["--history=/p/runs.db", "--odd=/pq", "/p"]}
+    typed = plan(Path("/p"), portable=True, flags=["--python", "/p/.venv/bin/python"])
 
-    made = entry(CLAUDE, plan(Path("/p"), portable=True), {"command": "pytest-mcp", "args": words})
+    args, in_cursor = (entry(client, typed, old)["args"] for client in (CLAUDE, CURSOR))
 
-    assert made["args"] == ["--python", ".venv/bin/python", "--history=runs.db", "--odd=/pq", "/p"]
+    assert args == ["--history=runs.db", "--odd=/pq", "/p", "--python", ".venv/bin/python"]
+    assert in_cursor[-4:] == ["--root", "${workspaceFolder}", "--python", "${workspaceFolder}/.venv/bin/python"]
 
 
 def test_the_last_value_of_an_option_counts() -> None:
