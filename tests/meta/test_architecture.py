@@ -42,7 +42,6 @@ PURE += ["text", "server.incoming", "terminal.colours", "cli.exit_codes", "cli.r
 PURE += ["history.answer", "investigation.result"]
 PURE += ["environment.terminal", "history.terminal", "investigation.terminal"]
 PURE += ["cli.setup.clients"]
-PURE += ["cli.setup.settings_text"]
 # What runs before a client has its first answer.
 EARLY = ["__main__", "cli.main", "terminal.output", "config", "process.signals", "server.fast_start"]
 SUPERVISOR = ["supervisor", "supervisor_input", "supervisor_protocol", "process_tree", "signals", "removal"]

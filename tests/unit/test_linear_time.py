@@ -25,7 +25,7 @@ from pytest_mcp import text
 from pytest_mcp.api import did_you_mean, expressions
 from pytest_mcp.changed.mentions import Names, Scanner
 from pytest_mcp.cli.commands import hook
-from pytest_mcp.cli.setup import settings_text
+from pytest_mcp.cli.setup import settings_file
 from pytest_mcp.config import endpoint
 from pytest_mcp.python.files import read_manifest
 from pytest_mcp.python.install_lines import Situation, declaration
@@ -166,7 +166,7 @@ def admit(said: str) -> None:
 
 def read_settings(said: str) -> object:
     try:
-        return settings_text.read(said)
+        return settings_file.read(said)
     except (ValueError, RecursionError):
         return None
 
@@ -193,7 +193,7 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "expressions.checked": checked,
     "hook.test_run": lambda said: hook.test_run(f"pytest {said}", "", ""),
     "ink.columns": colours.columns,
-    "settings_text.read": read_settings,
+    "settings_file.read": read_settings,
     "budget.fit_execution": answered,
     "no_result.diagnose": judged,
     "listing.fit_discovery": listed,
@@ -313,7 +313,6 @@ WRITTEN_IN_PLACE = list(written_in_place())
 # Modules with a pattern that is put together, and what they are given.
 PUT_TOGETHER = {
     "endpoint": "headers, of 16 KB at most; `endpoint.admits` above",
-    "entries": "a key of ours, the path of the root",
     "git_files": "a hash of one length and a name, once for each line",
     "mentions": "one byte",
 }

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_mcp.cli.setup.server_command import command
+from pytest_mcp.cli.setup.plan import server_command
 from tests.support.commands.installations import running
 from tests.support.paths import ROOT
 
@@ -41,7 +41,7 @@ def said(words: list[str], project: Path, python_path: str) -> "subprocess.Compl
 
 @pytest.mark.parametrize("python_path", ["", ":", "/nowhere:", ":/nowhere", "/nowhere::/elsewhere"])
 def test_a_project_can_have_modules_with_the_names_of_pythons(project: Path, tmp_path: Path, python_path: str) -> None:
-    _, *arguments = command(running(tmp_path))
+    _, *arguments = server_command(running(tmp_path))
 
     done = said([sys.executable, *arguments], project, python_path.replace(":", os.pathsep))
 

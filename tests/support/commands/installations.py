@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from pytest_mcp.cli.setup.server_command import Installation
+from pytest_mcp.cli.setup.plan import Installation
 
 
 def running(prefix: Path, *, script: Path | None = None, search_path: str = "") -> Installation:

@@ -8,12 +8,12 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from itertools import count
+from pathlib import Path
 from typing import Any
 
-from pytest_mcp.cli.setup import settings_file, settings_text
+from pytest_mcp.cli.setup import settings_file
 from pytest_mcp.cli.setup.clients import GOOSE, Client, Remote
-from pytest_mcp.cli.setup.plan import Plan
-from pytest_mcp.cli.setup.server_command import MODULE, SCRIPTS
+from pytest_mcp.cli.setup.plan import MODULE, SCRIPTS, Plan
 from pytest_mcp.cli.setup.settings_file import Change, SettingsError
 from pytest_mcp.config.model import TOKEN_VARIABLE
 from pytest_mcp.config.options import SETTINGS
@@ -60,11 +60,8 @@ def change(client: Client, plan: Plan) -> Change:
     if old is not None and not is_old_ours:
         # Without its arguments, which may contain secrets.
         does = f"starts {word}" if (word := program(old)) else "has no command (if it has the server's URL, add --url)"
-        raise ImpossibleError(
-            path,
-            f"has an entry {name!r} that {does} and does not seem to be pytest-mcp's. It was not changed."
-            " Rename it, or remove it if you do not need it",
-        )
+        why = f"has an entry {name!r} that {does} and does not seem to be pytest-mcp's. Rename it, or remove it"
+        raise ImpossibleError(path, why)
     return settings_file.changed(path, keys, entry(client, plan, old or {}))
 
 
@@ -92,7 +89,7 @@ def difference(client: Client, plan: Plan, change: Change) -> str:
 
 def _file(client: Client, plan: Plan, name: str, entry: dict[str, Any]) -> str:
     is_toml = plan.path(client).suffix == ".toml"
-    return settings_text.written("", (client.servers, name), entry, is_toml=is_toml).rstrip()
+    return settings_file.written("", (client.servers, name), entry, is_toml=is_toml).rstrip()
 
 
 def _connection(client: Client) -> set[str]:
@@ -151,14 +148,17 @@ def _arguments(client: Client, plan: Plan, old: Mapping[str, Any]) -> list[str]:
         root = ["--root", str(plan.root)]
     kept, typed = server_arguments(old) or [], list(plan.flags)
     if plan.portable and plan.root:
-        # Paths in the project, from where the client starts the server.
-        inside = re.compile(rf"\A(--[\w-]+=)?{re.escape(str(plan.root))}/")
-        prefix = f"{client.workspace}/" if client.workspace else ""
-        kept, typed = (
-            [inside.sub(lambda match: (match[1] or "") + prefix, each) for each in words] for words in (kept, typed)
-        )
+        # From where the client starts the server.
+        folder = f"{client.workspace}/" if client.workspace else ""
+        kept, typed = ([_below(plan.root, word, folder) for word in words] for words in (kept, typed))
     options, defaults = _options(kept) | _options([*root, *typed]), _options(client.arguments)
     return [word for words in {**options, **defaults, **options}.values() for word in words]
+
+
+def _below(root: Path, word: str, folder: str) -> str:
+    """The word; if it is a path in the root, or an option with one, from this folder."""
+    flag, slash, path = word.partition(f"{root}/")
+    return f"{flag}{folder}{path}" if slash and (not flag or (flag.startswith("--") and flag.endswith("="))) else word
 
 
 def _remote(client: Client, plan: Plan, old: Mapping[str, Any]) -> dict[str, Any]:
@@ -166,10 +166,8 @@ def _remote(client: Client, plan: Plan, old: Mapping[str, Any]) -> dict[str, Any
     if remote is None:
         raise ImpossibleError(f"The settings file of {client.title}", "cannot name a server on HTTP")
     if remote.variable is None and plan.token and plan.level(client) == "project":
-        raise ImpossibleError(
-            client.title,
-            "reads the token only from its settings file, and others may read that of a project. Use --user",
-        )
+        why = "reads the token only from its settings file, and others may read that of a project. Use --user"
+        raise ImpossibleError(client.title, why)
     made = {**remote.fixed, remote.url: plan.url}
     if remote.variable_key and plan.token:
         return made | {remote.variable_key: remote.variable}

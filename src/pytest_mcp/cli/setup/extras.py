@@ -85,9 +85,8 @@ def _is_our_hook(item: Any) -> bool:
         commands = [shlex.split(hook["command"]) for hook in item["hooks"]]
     except (AttributeError, KeyError, TypeError, ValueError):  # no shape that we have written
         return False
-    return bool(commands) and all(
-        each[-1:] == ["hook"] and entries.is_ours({"command": each[:-1]}) for each in commands
-    )
+    ours = [each[-1:] == ["hook"] and entries.is_ours({"command": each[:-1]}) for each in commands]
+    return bool(ours) and all(ours)
 
 
 def instructions(clients: Collection[Client], readers: Collection[Client], plan: Plan) -> Iterator[Extra]:

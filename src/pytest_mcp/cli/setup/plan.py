@@ -1,18 +1,29 @@
-"""What `pytest-mcp setup` is to do: what was typed, this machine, and where the files of a client are on it."""
+"""What `pytest-mcp setup` is to do: what was typed, this machine and where a client's files are on it, and the command
+that starts this copy of pytest-mcp."""
 
+import json
 import os
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path, PurePath
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 from pytest_mcp.cli.setup.clients import Client, Level
 from pytest_mcp.cli.setup.settings_file import SettingsError, real
 from pytest_mcp.config.model import TOKEN_VARIABLE, ConfigError
 from pytest_mcp.python import files
+
+DISTRIBUTION = "pytest-mcp-server"
+# The documented command, and one for launchers that expect the distribution's name.
+SCRIPTS = ("pytest-mcp", DISTRIBUTION)
+MODULE = "pytest_mcp"
+# Prefixes of the folders in uv's cache that contain environments; a number follows.
+UV_CACHES = ("archive-v", "environments-v", "builds-v")
 
 
 class Machine(NamedTuple):
@@ -115,3 +126,66 @@ class Plan(Location):
     @property
     def token(self) -> str | None:
         return self.machine.environment.get(TOKEN_VARIABLE) if self.url else None
+
+
+class Installation(NamedTuple):
+    """How the running program was installed and started."""
+
+    script: Path
+    python: Path
+    prefix: Path
+    # What a launcher must download.
+    source: str
+    search_path: str
+
+
+def this_installation() -> Installation:
+    try:
+        installed = distribution(DISTRIBUTION).read_text("direct_url.json")
+    except PackageNotFoundError:
+        installed = None
+    origin = source(json.loads(installed)) if installed else DISTRIBUTION
+    folders = os.environ.get("PATH", os.defpath)
+    # uv sets this to its own path, even if it is not on PATH.
+    if uv := os.environ.get("UV"):
+        folders += f"{os.pathsep}{Path(uv).parent}"
+    return Installation(Path(sys.argv[0]).absolute(), Path(sys.executable), Path(sys.prefix), origin, folders)
+
+
+def server_command(running: Installation) -> list[str]:
+    """The program that starts this copy of pytest-mcp, and its first arguments.
+
+    It begins with an absolute path, because GUI programs do not have the `PATH` of a shell. A copy in a launcher's
+    cache, which may be cleaned at any time, is started by the launcher (uvx, pipx), with the source to download.
+    """
+    parts = running.prefix.parts
+    if any(part.startswith(UV_CACHES) for part in parts):
+        launcher = ["uvx", "--from"]
+    elif "pipx" in parts and "venvs" not in parts:
+        launcher = ["pipx", "run", "--spec"]
+    else:
+        scripts = [running.script] if running.script.name in SCRIPTS else []
+        scripts += [running.python.parent / name for name in SCRIPTS]
+        # A client starts it in a project. Without -P Python would import a json.py from there instead of its own.
+        by_python = [str(running.python), "-P", "-m", MODULE]
+        return next(([str(script)] for script in scripts if script.is_file()), by_python)
+    program = shutil.which(launcher[0], path=running.search_path)
+    if program is None:
+        raise ConfigError(f"This pytest-mcp is in the cache of {launcher[0]}, which is not on the PATH.")
+    return [str(Path(program).absolute()), *launcher[1:], running.source, SCRIPTS[0]]
+
+
+def portable_command(command: Sequence[str]) -> list[str]:
+    """The same command for other machines: without paths, and from the index if the source is a path."""
+    program, *arguments = command
+    if not arguments or MODULE in arguments:
+        return [SCRIPTS[0]]
+    return [Path(program).stem, *(DISTRIBUTION if Path(word).is_absolute() else word for word in arguments)]
+
+
+def source(direct_url: Mapping[str, Any]) -> str:
+    """Where it was installed from, as an argument for an installer. The input is the content of direct_url.json."""
+    url = str(direct_url["url"])
+    if version := direct_url.get("vcs_info"):
+        return f"{version['vcs']}+{url}@{version['commit_id']}"
+    return url2pathname(urlsplit(url).path) if url.startswith("file:") else url

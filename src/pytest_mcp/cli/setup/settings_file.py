@@ -1,21 +1,35 @@
 """A settings file of another program: read, changed in one place, shown as a diff, written atomically.
 
 Every failure raises `SettingsError` and leaves the file as it was. The text is parsed again before it is written.
+
+JSON is written by the standard library in the indentation of the file; its comments and trailing commas are only read.
+In TOML a new table is a marked block at the end, and an old one is replaced in its place. Lines are compared there, not
+parsed, which a header inside a string defeats: one more reason to compare the values afterwards.
 """
 
 import contextlib
 import difflib
+import json
 import os
+import re
 import shutil
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pytest_mcp.cli.setup import settings_text
 from pytest_mcp.python import git_files
 from pytest_mcp.text import safe, safe_line
 
+BEGIN, END = "# pytest-mcp:begin", "# pytest-mcp:end"
+# Comments and trailing commas; strings first, since they may contain what looks like one. A comment without an end
+# reaches to the end of the text.
+_SPACE = r"//[^\n]*|/\*.*?(?:\*/|\Z)"
+_LOOSE = re.compile(rf'("(?:[^"\\]|\\.)*+"?)|{_SPACE}|,(?=(?:\s|{_SPACE})*+[}}\]])', re.DOTALL)
+# What is not part of the name in the header of a table.
+_NO_NAME = re.compile(r"""#.*|[\s"'\[\]]""")
+_INDENT = re.compile(r'^[ \t]+(?=")', re.MULTILINE)
 _COMMENTS = "has comments or trailing commas, which would be lost, so it is not changed"
 
 
@@ -54,7 +68,7 @@ def value(path: Path, keys: Sequence[str]) -> Any:
     """What the file has at this path of keys; None if there is nothing."""
     with explained(path, "cannot be read"):
         text = (content_of(path) or b"").decode("utf-8-sig")
-        return _inner(settings_text.read(text, is_toml=path.suffix == ".toml"), keys)
+        return _inner(read(text, is_toml=path.suffix == ".toml"), keys)
 
 
 def unchanged(path: Path) -> Change:
@@ -66,17 +80,17 @@ def changed(path: Path, keys: Sequence[str], new: Any) -> Change:
     before, is_toml = content_of(path), path.suffix == ".toml"
     with explained(path):
         text = (before or b"").decode("utf-8-sig")
-        values = settings_text.read(text, is_toml=is_toml)
-        wanted = settings_text.replaced(values, keys, new)
+        values = read(text, is_toml=is_toml)
+        wanted = replaced(values, keys, new)
         if wanted == values:
             return Change(real(path), before, before, keys, new, new)
-        written = settings_text.written(text, keys, new, is_toml=is_toml)
-        if settings_text.read(written, is_toml=is_toml) != wanted:
+        new_text = written(text, keys, new, is_toml=is_toml)
+        if read(new_text, is_toml=is_toml) != wanted:
             raise ValueError(f"{'.'.join(keys)} is laid out in a way that cannot be changed safely")
         # Comments of TOML may be left.
-        is_empty = not written.strip() if is_toml else wanted.keys() <= {"$schema"}
-        after = None if new is None and is_empty and may_delete(path) else written.encode("utf-8")
-        has_comments = not is_toml and settings_text.without_comments(text) != text
+        is_empty = not new_text.strip() if is_toml else wanted.keys() <= {"$schema"}
+        after = None if new is None and is_empty and may_delete(path) else new_text.encode("utf-8")
+        has_comments = not is_toml and without_comments(text) != text
         return Change(real(path), before, after, keys, _inner(values, keys), new, _COMMENTS if has_comments else None)
 
 
@@ -161,3 +175,93 @@ def explained(path: Path, happened: str = "was not changed") -> Iterator[None]:
         yield
     except (RecursionError, ValueError) as error:
         raise SettingsError(path, f"{happened}: {safe(str(error))}") from error
+
+
+# The text
+
+
+def read(text: str, *, is_toml: bool = False) -> dict[str, Any]:
+    if is_toml:
+        return tomllib.loads(text)
+    values = json.loads(without_comments(text).strip() or "{}", object_pairs_hook=_object)
+    if not isinstance(values, dict):
+        raise ValueError("an object was expected")
+    return values
+
+
+def without_comments(text: str) -> str:
+    """A JSON text without comments and trailing commas, in the same lines."""
+    return _LOOSE.sub(lambda match: match[1] or "\n" * match[0].count("\n"), text)
+
+
+def _object(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    if len(values := dict(pairs)) < len(pairs):
+        raise ValueError("an object has a key twice, of which one would be lost")
+    return values
+
+
+def replaced(values: Any, keys: Sequence[str], new: Any) -> dict[str, Any]:
+    """Without the value if it is None, and without objects that are empty then."""
+    key, *rest = keys
+    if not isinstance(values, Mapping):
+        raise ValueError(f"an object with {key!r} was expected, but another value is there")
+    if new is None and key not in values:
+        return dict(values)
+    below = replaced(values.get(key, {}), rest, new) if rest else new
+    is_gone = new is None and not below
+    return {name: each for name, each in {**values, key: below}.items() if not (is_gone and name == key)}
+
+
+def written(text: str, keys: Sequence[str], value: Any, *, is_toml: bool = False) -> str:
+    """The text with this value, or without it: None."""
+    newline = "\r\n" if "\r\n" in text else "\n"
+    if is_toml:
+        return _toml(text, keys, value, newline)
+    # In one line if the text is, unless it has no values.
+    first, is_one_line = _INDENT.search(text), '"' in text and "\n" not in text.strip()
+    indent = first[0] if first else None if is_one_line else "  "
+    dumped = json.dumps(replaced(read(text), keys, value), ensure_ascii=False, allow_nan=False, indent=indent)
+    return dumped.replace("\n", newline) + (text[len(text.rstrip()) :] if text.strip() else "\n")
+
+
+def _toml(text: str, keys: Sequence[str], value: Any, newline: str) -> str:
+    table = [] if value is None else [line + newline for line in (f"[{'.'.join(keys)}]", *_pairs(value))]
+    # Not `splitlines`, which would split strings too.
+    lines = re.findall(r"[^\n]*\n|[^\n]+", text)
+    start, end = _place(lines, keys)
+    if start == end:
+        gap = newline * ((not text.endswith("\n")) + 1) if text.strip() else ""
+        return text + gap + "".join([BEGIN + newline, *table, END + newline]) if table else text
+    if value is None:
+        is_marked = [line.strip() for line in (*lines[start - 1 : start], *lines[end : end + 1])] == [BEGIN, END]
+        start, end = start - is_marked, end + is_marked
+        start -= start > 0 and not lines[start - 1].strip()
+    return "".join([*lines[:start], *table, *lines[end:]])
+
+
+def _place(lines: Sequence[str], keys: Sequence[str]) -> tuple[int, int]:
+    """The lines of the table and of those below it, if it is there. Comments before the next header belong to that."""
+    plain = {number: _NO_NAME.sub("", line) for number, line in enumerate(lines) if line.lstrip().startswith("[")}
+    own = [number for number, name in plain.items() if f"{name}.".startswith(".".join([*keys, ""]))]
+    start = own[0] if own else len(lines)
+    end = next((number for number in plain if number > start and number not in own), len(lines))
+    while end > start + 1 and (not lines[end - 1].strip() or lines[end - 1].lstrip().startswith("#")):
+        end -= 1
+    return start, end
+
+
+def _pairs(value: Mapping[str, Any]) -> list[str]:
+    return [f"{_key(key)} = {_literal(each)}" for key, each in value.items()]
+
+
+def _key(key: str) -> str:
+    return key if re.fullmatch(r"[\w-]+", key, re.ASCII) else _literal(key)
+
+
+def _literal(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(_pairs(value)) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_literal, value)) + "]"
+    # Strings, numbers and booleans are the same in JSON and TOML. A date becomes a string, and then the values differ.
+    return json.dumps(value, ensure_ascii=False, default=str).replace("\x7f", "\\u007f")

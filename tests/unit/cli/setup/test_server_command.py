@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_mcp.cli.setup.server_command import command, here, portable, source
+from pytest_mcp.cli.setup.plan import portable_command, server_command, source, this_installation
 from pytest_mcp.config.model import ConfigError
 from tests.support.commands.installations import running
 
@@ -24,12 +24,12 @@ def test_an_installed_command_is_named_by_its_whole_path_as_it_was_typed(tmp_pat
     link = tmp_path / "pytest-mcp"
     link.symlink_to(script)
 
-    assert command(running(tmp_path / "venv", script=link)) == [str(link)]
-    assert command(running(tmp_path / "venv")) == [str(script)]
+    assert server_command(running(tmp_path / "venv", script=link)) == [str(link)]
+    assert server_command(running(tmp_path / "venv")) == [str(script)]
 
 
 def test_without_a_command_python_is_named(tmp_path: Path) -> None:
-    assert command(running(tmp_path)) == [str(tmp_path / "bin" / "python"), "-P", "-m", "pytest_mcp"]
+    assert server_command(running(tmp_path)) == [str(tmp_path / "bin" / "python"), "-P", "-m", "pytest_mcp"]
 
 
 @pytest.mark.parametrize(
@@ -46,18 +46,18 @@ def test_from_a_cache_the_launcher_is_named_and_never_the_cache(
     script = executable(cached / "bin" / "pytest-mcp")
     launcher = executable(tmp_path / "bin" / program)
 
-    found = command(running(cached, script=script, search_path=f"{cached / 'bin'}{os.pathsep}{launcher.parent}"))
+    found = server_command(running(cached, script=script, search_path=f"{cached / 'bin'}{os.pathsep}{launcher.parent}"))
 
     assert found == [str(launcher), *arguments]
     with pytest.raises(ConfigError):
-        command(running(cached, script=script, search_path=str(tmp_path)))
+        server_command(running(cached, script=script, search_path=str(tmp_path)))
 
 
 @pytest.mark.parametrize("prefix", [".local/share/uv/tools/pytest-mcp-server", ".local/pipx/venvs/pytest-mcp-server"])
 def test_what_a_launcher_has_installed_for_good_is_named_itself(tmp_path: Path, prefix: str) -> None:
     script = executable(tmp_path / prefix / "bin" / "pytest-mcp")
 
-    assert command(running(tmp_path / prefix, script=script)) == [str(script)]
+    assert server_command(running(tmp_path / prefix, script=script)) == [str(script)]
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_what_a_launcher_has_installed_for_good_is_named_itself(tmp_path: Path, 
     ],
 )
 def test_a_portable_command_has_no_path(here: str, everywhere: str) -> None:
-    assert portable(here.split()) == everywhere.split()
+    assert portable_command(here.split()) == everywhere.split()
 
 
 GIT = {"url": "https://x.org/r.git", "vcs_info": {"vcs": "git", "commit_id": "abc"}}
@@ -88,7 +88,7 @@ def test_a_launcher_is_given_what_this_copy_came_from(origin: dict[str, object],
 
 
 def test_the_running_program_is_what_this_process_is() -> None:
-    installation = here()
+    installation = this_installation()
 
     assert (installation.python, installation.prefix) == (Path(sys.executable), Path(sys.prefix))
     assert installation.script.is_absolute()

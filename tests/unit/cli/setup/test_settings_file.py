@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_mcp.cli.setup import settings_text
+from pytest_mcp.cli.setup import settings_file
 from pytest_mcp.cli.setup.settings_file import SettingsError, changed, value, write
 
 KEYS, TOML_KEYS = ("mcpServers", "pytest"), ("mcp_servers", "pytest")
@@ -81,7 +81,7 @@ def test_a_json_file_keeps_its_indentation_line_ends_and_last_line(tmp_path: Pat
 def test_comments_and_trailing_commas_are_read_and_a_file_with_them_is_marked(tmp_path: Path, text: str) -> None:
     path = written(tmp_path / "a.jsonc", text.encode())
 
-    assert settings_text.read(text) == {"a": "//x", "b": [1, 2]}
+    assert settings_file.read(text) == {"a": "//x", "b": [1, 2]}
     with pytest.raises(SettingsError):
         write(changed(path, KEYS, ENTRY))
     assert not changed(path, ["b"], [1, 2]).is_needed
