@@ -72,9 +72,9 @@ for _ in range(runs):
 """
 
 
-def writer(address: str, *, runs: int, tests: int, before: Sequence[str] = ()) -> "subprocess.Popen[str]":
+def writer(address: str, *, runs: int, tests: int) -> "subprocess.Popen[str]":
     """A process that records this many runs, one after the other."""
-    command = [*before, sys.executable, "-c", _WRITER, address, str(runs), str(tests)]
+    command = [sys.executable, "-c", _WRITER, address, str(runs), str(tests)]
     return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 

@@ -2,12 +2,10 @@
 
 import sys
 from dataclasses import astuple, replace
-from pathlib import Path
 
 import pytest
 
 from pytest_mcp.history import store as stores
-from pytest_mcp.history.sqlite import SqliteStore
 from pytest_mcp.history.store import RUN_COLUMNS, HistoryUnavailable, Store, TestRow, open_store
 from tests.support.history.histories import counts, passing, run_row, write_together
 
@@ -62,26 +60,6 @@ def test_a_transaction_that_fails_stores_nothing_and_the_store_can_go_on(store: 
     store.record(run_row(), passing(2))
 
     assert counts(store) == (1, 2, 2)
-
-
-def test_tables_that_another_process_creates_at_this_moment_are_ours(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    read = SqliteStore._pragma
-
-    def read_and_lose_the_race(store: SqliteStore, name: str) -> int:
-        found = read(store, name)
-        monkeypatch.undo()
-        SqliteStore(tmp_path / "history.db").close()
-        return found
-
-    monkeypatch.setattr(SqliteStore, "_pragma", read_and_lose_the_race)
-
-    store = SqliteStore(tmp_path / "history.db")
-    store.record(run_row(), passing(1))
-
-    assert counts(store) == (1, 1, 1)
-    store.close()
 
 
 def test_processes_that_record_at_the_same_time_lose_nothing_and_double_nothing(address: str) -> None:

@@ -30,16 +30,17 @@ def seen(letter: Letter, cause: str = "sum") -> Outcome:
     return Outcome(letter, WORDS.get(letter, ""), cause if letter == "F" else None)
 
 
-def alone(*letters: Letter, wanted: int = 5) -> Findings:
-    outcomes = tuple(seen(letter) for letter in letters)
-    return Findings(TEST, Alone(outcomes, tuple(Seeds(number) for number in range(len(letters))), wanted))
+def seen_alone(*outcomes: Outcome, wanted: int = 5) -> Findings:
+    return Findings(TEST, Alone(outcomes, tuple(Seeds(number) for number in range(len(outcomes))), wanted))
+
+
+def alone(*letters: Letter) -> Findings:
+    return seen_alone(*(seen(letter) for letter in letters))
 
 
 def valued(*said: str) -> Findings:
     """Failures of one statement that said this."""
-    findings = alone(*"F" * len(said))
-    outcomes = tuple(replace(each, said=words) for each, words in zip(findings.alone.outcomes, said, strict=True))
-    return replace(findings, alone=replace(findings.alone, outcomes=outcomes))
+    return seen_alone(*(replace(seen("F"), said=words) for words in said))
 
 
 def polluted(effect: Effect, *node_ids: str, can_be_shown: bool = True) -> Order:
@@ -139,37 +140,37 @@ def test_the_kind_follows_from_what_was_seen_in_a_small_answer(case: str) -> Non
     assert estimate(result.model_dump_json()) <= 400
 
 
-def test_failures_of_different_causes_are_told_apart() -> None:
-    outcomes = (seen("F"), replace(seen("F", "other"), words="KeyError: 'x'"), seen("F"))
-    findings = Findings(TEST, Alone(outcomes, (Seeds(1),) * 3, 3))
+STUCK = Outcome("H", "it was still running", stack=("a.py:3: in test", "b.py:4: in wait"))
+EVIDENCE: dict[str, tuple[Findings, list[str]]] = {
+    "all that was tried": (
+        replace(ALWAYS, order=IN_ORDER, base=AtBase(MAIN, (seen("P"),))),
+        [
+            "alone: FFFFF (a pass rate up to 45 % is still possible, at 95 %)",
+            "cause: AssertionError: assert 3 == 4",
+            "after all 9 earlier tests in the suite: passes",
+            "at main (a1b2c3d): passes (1 run)",
+        ],
+    ),
+    "several causes": (
+        seen_alone(seen("F"), replace(seen("F", "other"), words="KeyError: 'x'"), seen("F"), wanted=3),
+        [
+            "alone: FFF (a pass rate up to 63 % is still possible, at 95 %)",
+            "2 causes: AssertionError: assert 3 == 4 (2x); KeyError: 'x' (1x)",
+        ],
+    ),
+    "a hang": (seen_alone(STUCK), ["alone: H", "stuck in: a.py:3: in test > b.py:4: in wait"]),
+    "no time for more": (
+        alone(*"PP"),
+        ["alone: PP (2 of 5 runs; a failure rate up to 78 % is still possible, at 95 %)"],
+    ),
+}
 
-    assert answer.judge(findings)[1].startswith("medium: failed in 3 of 3 runs alone; ")
-    assert answer.evidence(findings)[1] == "2 causes: AssertionError: assert 3 == 4 (2x); KeyError: 'x' (1x)"
 
+@pytest.mark.parametrize("case", EVIDENCE)
+def test_evidence_tells_each_thing_that_was_tried(case: str) -> None:
+    findings, evidence = EVIDENCE[case]
 
-def test_evidence_tells_each_thing_that_was_tried() -> None:
-    base = AtBase(MAIN, (seen("P"),))
-
-    assert answer.evidence(replace(ALWAYS, order=IN_ORDER, base=base)) == [
-        "alone: FFFFF (a pass rate up to 45 % is still possible, at 95 %)",
-        "cause: AssertionError: assert 3 == 4",
-        "after all 9 earlier tests in the suite: passes",
-        "at main (a1b2c3d): passes (1 run)",
-    ]
-
-
-def test_a_hang_is_told_with_the_frames_that_it_is_stuck_in() -> None:
-    stuck = Outcome("H", "it was still running", stack=("a.py:3: in test", "b.py:4: in wait"))
-
-    evidence = answer.evidence(Findings(TEST, Alone((stuck,), (Seeds(1),), 5)))
-
-    assert evidence == ["alone: H", "stuck in: a.py:3: in test > b.py:4: in wait"]
-
-
-def test_runs_that_there_was_no_time_for_are_told() -> None:
-    told = answer.evidence(alone(*"FF"))[0]
-
-    assert told == "alone: FF (2 of 5 runs; a pass rate up to 78 % is still possible, at 95 %)"
+    assert answer.evidence(findings) == evidence
 
 
 @pytest.mark.parametrize(
@@ -213,31 +214,26 @@ def test_a_notice_has_the_command_that_shows_a_flaky_failure_by_its_seed() -> No
     [(Outcome("R"), "repeats failed tests"), (Outcome("P", elsewhere="shop from /x/shop.py"), "shop from /x/shop.py")],
 )
 def test_what_makes_the_outcomes_doubtful_is_a_notice(outcome: Outcome, words: str) -> None:
-    (notice,) = answer.answer_of(Findings(TEST, Alone((outcome,), (Seeds(1),), 5))).notices
+    (notice,) = answer.answer_of(seen_alone(outcome)).notices
 
     assert words in notice
 
 
-def test_recorded_runs_are_the_last_line_of_evidence_and_never_change_the_kind() -> None:
-    recorded = replace(ALWAYS, past=("recorded runs: flaky: failed 4 of 37 times",))
+def test_recorded_runs_and_why_there_are_no_suspects_are_evidence_and_never_change_the_kind() -> None:
+    recorded = ("recorded runs: flaky: failed 4 of 37 times",)
 
-    assert answer.judge(recorded) == answer.judge(ALWAYS)
-    assert answer.evidence(recorded) == [*answer.evidence(ALWAYS), *recorded.past]
+    result = answer.answer_of(replace(ALWAYS, past=recorded, suspects=Suspected(problem="it did not fail")))
+
+    assert (result.kind, result.suspects) == ("deterministic", [])
+    assert result.evidence[-2:] == ["suspects: it did not fail", *recorded]
 
 
 def test_the_failure_to_look_at_is_the_first_alone_or_else_the_one_after_other_tests() -> None:
     failure = investigated()[0].failure
     in_order = replace(NEVER, order=replace(polluted("fails_after", LEAK), failure=failure))
-    shown = replace(seen("F"), failure=failure)
-    died = replace(ALWAYS, alone=replace(ALWAYS.alone, outcomes=(seen("F"), shown)))
+    died = seen_alone(seen("F"), replace(seen("F"), failure=failure))
 
     assert [each.failure for each in (NEVER, ALWAYS, in_order, died)] == [None, None, failure, failure]
-
-
-def test_suspects_that_could_not_be_found_are_evidence_with_the_reason() -> None:
-    found = answer.answer_of(replace(ALWAYS, suspects=Suspected(problem="it did not fail when it was traced")))
-
-    assert (found.suspects, found.evidence[-1]) == ([], "suspects: it did not fail when it was traced")
 
 
 @pytest.mark.parametrize(

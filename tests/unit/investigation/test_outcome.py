@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from pytest_mcp.investigation.outcome import Letter, Outcome, outcome_of
-from pytest_mcp.run.events import Event, FilesRefused, ImportedElsewhere, Interrupted, Seeded, Selected, Started
+from pytest_mcp.run.events import Event, FilesRefused, ImportedElsewhere, Interrupted, Phase, Seeded, Selected, Started
 from tests.support.invented.records import (
     absent,
     execution,
@@ -23,20 +23,19 @@ TEST = "test_a.py::test_one"
 FAILED = raised("AssertionError: assert 1 == 2", ("test_a.py:3", "test_one", "assert price() == 2"))
 
 
-def test_a_test_that_ran_to_its_end_has_an_outcome() -> None:
-    seen = {
-        letter: outcome_of(execution(session(one_test(TEST, *phases), selected=1)), TEST)
-        for letter, phases in {"P": [], "F": [FAILED], "S": [skipped(TEST, "no net")]}.items()
-    }
+@pytest.mark.parametrize(
+    ("phases", "letter", "words"),
+    [
+        ([], "P", ""),
+        ([FAILED], "F", "AssertionError: assert 1 == 2"),
+        ([skipped(TEST, "no net")], "S", "no net"),
+        ([phase(TEST, outcome="rerun")], "R", "passed only when a plugin repeated it"),
+    ],
+)
+def test_a_test_that_ran_to_its_end_has_an_outcome(phases: list[Phase], letter: Letter, words: str) -> None:
+    seen = outcome_of(execution(session(one_test(TEST, *phases), selected=1)), TEST)
 
-    assert {letter: each.letter for letter, each in seen.items()} == {"P": "P", "F": "F", "S": "S"}
-    assert (seen["F"].words, seen["S"].words) == ("AssertionError: assert 1 == 2", "no net")
-
-
-def test_a_pass_that_a_plugin_repeated_the_test_for_is_told_apart() -> None:
-    run = execution(session(one_test(TEST, phase(TEST, outcome="rerun")), selected=1))
-
-    assert outcome_of(run, TEST).letter == "R"
+    assert (seen.letter, seen.words) == (letter, words)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """The time of an investigation, for its runs and for all of it; and which targets are the suite of a test."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import anyio
@@ -33,20 +34,16 @@ async def test_nothing_goes_on_when_all_of_it_must_be_over(tmp_path: Path) -> No
 
 
 # (settings file, testpaths, folder of the environment) and what is collected for packages/a/tests/test_it.py.
+TESTPATHS = ("packages/a/tests", "packages/b/tests")
 CASES = {
     "settings of the member": ("packages/a/pytest.ini", [], ".", ("packages/a",)),
     "its testpaths": ("packages/a/pytest.ini", ["tests", "missing"], ".", ("packages/a/tests",)),
     "wildcards are not expanded": ("packages/a/pytest.ini", ["t*"], ".", ("packages/a",)),
     "only an environment of its own": (None, [], "packages/a", ("packages/a",)),
     "environment of its own, settings of the root": ("pytest.ini", [], "packages/a", ("packages/a",)),
-    "testpaths of the root that are the member's": (
-        "pytest.ini",
-        ["packages/a/tests", "packages/b/tests"],
-        "packages/a",
-        ("packages/a/tests",),
-    ),
+    "testpaths of the root, which is not the member's": ("pytest.ini", TESTPATHS, "packages/a", TESTPATHS[:1]),
     "settings inside of a member": ("packages/a/tests/pytest.ini", [], "packages/a", ("packages/a/tests",)),
-    "settings and environment of the root": ("pytest.ini", ["packages/a/tests"], ".", ()),
+    "settings and environment of the root": ("pytest.ini", TESTPATHS, ".", ()),
     "nothing": (None, [], "..", ()),
     "settings and environment of another folder": ("packages/b/pytest.ini", [], "packages/b", ()),
     "testpaths that lead out of the root": ("packages/a/pytest.ini", ["../../.."], ".", ("packages/a",)),
@@ -55,7 +52,7 @@ CASES = {
 
 @pytest.mark.parametrize(("settings", "testpaths", "environment", "expected"), CASES.values(), ids=CASES)
 def test_the_suite_of_a_test_is_that_of_the_innermost_folder_with_its_settings_or_its_environment(
-    tmp_path: Path, settings: str | None, testpaths: list[str], environment: str, expected: tuple[str, ...]
+    tmp_path: Path, settings: str | None, testpaths: Sequence[str], environment: str, expected: tuple[str, ...]
 ) -> None:
     for name in "ab":
         (tmp_path / "packages" / name / "tests").mkdir(parents=True)
@@ -82,6 +79,6 @@ def test_a_folder_that_no_call_can_name_is_not_collected_alone(tmp_path: Path) -
     assert found == ()
 
 
-def _portrait(rootdir: Path, inifile: Path | None, testpaths: list[str]) -> Portrait:
+def _portrait(rootdir: Path, inifile: Path | None, testpaths: Sequence[str]) -> Portrait:
     settings = None if inifile is None else str(inifile)
-    return Portrait("", str(rootdir), settings, [], testpaths, addopts=[], python_files=[], markers=[])
+    return Portrait("", str(rootdir), settings, [], [*testpaths], addopts=[], python_files=[], markers=[])
