@@ -13,8 +13,9 @@ from pytest_mcp.python import interpreter
 from pytest_mcp.run.attempt import Deadline
 from pytest_mcp.run.run import Run
 from tests.support.waiting import PATIENCE
-from tests.support.workbench import Workbench
+from tests.support.workbench import NEWEST, Workbench
 
+pytestmark = pytest.mark.anyio
 # The bug is in line 11: a rate of 1 is no discount.
 SHOP = """
 def total(items):
@@ -75,7 +76,6 @@ def lines_of(run: Run[ExecuteTests]) -> dict[str, dict[str, str]]:
     return {name: dict(event.code.get("shop.py", [])) for name, event in run.ledger.executed.items()}
 
 
-@pytest.mark.anyio
 async def test_a_planted_bug_is_the_first_suspect_by_the_lines_that_each_test_and_its_fixtures_ran(
     every_bench: Workbench,
 ) -> None:
@@ -102,16 +102,10 @@ async def test_a_planted_bug_is_the_first_suspect_by_the_lines_that_each_test_an
     assert tests["test_other_carts"] == {"Cart.__init__": "16", "Cart.__eq__": "18"}
 
 
-@pytest.mark.anyio
 async def test_a_test_that_cannot_be_imported_has_the_chain_of_imports(every_bench: Workbench) -> None:
-    every_bench.write(
-        {
-            "shop.py": "import prices\n",
-            "prices.py": "def load():\n    return {}['pen']\nPEN = load()\n",
-            "test_shop.py": "import shop\ndef test_a(): pass\n",
-            "test_other.py": "def test_b(): pass\n",
-        }
-    )
+    prices = "def load():\n    return {}['pen']\nPEN = load()\n"
+    tests = {"test_shop.py": "import shop\ndef test_a(): pass\n", "test_other.py": "def test_b(): pass\n"}
+    every_bench.write({"shop.py": "import prices\n", "prices.py": prices, **tests})
 
     found = await suspected(every_bench, "test_shop.py::test_a")
 
@@ -122,7 +116,6 @@ async def test_a_test_that_cannot_be_imported_has_the_chain_of_imports(every_ben
     )
 
 
-@pytest.mark.anyio
 async def test_functions_that_ran_while_the_test_file_was_imported_are_suspects_too(bench: Workbench) -> None:
     made = "import shop\nMADE = shop.made(1)\ndef test_a(): assert MADE == 2\ndef test_b(): pass\n"
     bench.write({"shop.py": "def made(n):\n    return n\n", "test_shop.py": made})
@@ -132,7 +125,6 @@ async def test_functions_that_ran_while_the_test_file_was_imported_are_suspects_
     assert (found.file, found.line, found.function) == ("shop.py", 2, "made")
 
 
-@pytest.mark.anyio
 async def test_of_equals_the_changed_function_is_first(bench: Workbench) -> None:
     source = "def one(n):\n    n += 0\n    return n\n\ndef two(n):\n    n += 0\n    return n\n"
     test = "import shop\nRUN = [shop.one, shop.two]\ndef test_a(): assert sum(f(1) for f in RUN) == 3\n"
@@ -163,7 +155,6 @@ UNTRACED = {
 
 
 @pytest.mark.parametrize("name", UNTRACED)
-@pytest.mark.anyio
 async def test_a_failing_test_that_cannot_be_traced_has_no_suspects_and_a_reason(bench: Workbench, name: str) -> None:
     body, reason = UNTRACED[name]
     passing = "def test_before(): shop.total([1])\ndef test_behind(): shop.discounted(1, 1)\n"
@@ -176,7 +167,6 @@ async def test_a_failing_test_that_cannot_be_traced_has_no_suspects_and_a_reason
     assert reason in (found.problem or "")
 
 
-@pytest.mark.anyio
 async def test_a_recursion_without_end_has_suspects_and_tests_that_could_not_be_traced_do_not_count(
     bench: Workbench,
 ) -> None:
@@ -191,19 +181,23 @@ async def test_a_recursion_without_end_has_suspects_and_tests_that_could_not_be_
     assert not run.ledger.executed["test_shop.py::test_2"].complete
 
 
-@pytest.mark.anyio
-async def test_a_project_that_measures_its_coverage_is_traced_without_it(bench: Workbench) -> None:
-    bench = bench.using("plugins")
-    ini = "[pytest]\naddopts = --cov=shop --cov-fail-under=99 -p no:randomly\n"
-    bench.write({"shop.py": SHOP, "test_shop.py": TESTS, "pytest.ini": ini})
+@pytest.mark.parametrize(
+    ("environment", "addopts"),
+    [("plugins", "--cov=shop --cov-fail-under=99 -p no:randomly"), (NEWEST, "-n 2 --maxfail 1")],
+)
+async def test_coverage_workers_and_early_ends_of_the_project_are_turned_off(
+    bench: Workbench, environment: str, addopts: str
+) -> None:
+    bench = bench.using(environment)
+    bench.write({"shop.py": SHOP, "test_shop.py": TESTS, "pytest.ini": f"[pytest]\naddopts = {addopts}\n"})
 
     run = await traced(await runner_of(bench), ["test_shop.py::test_price"], everything=True)
 
     assert suspects_of(run, "test_shop.py::test_price", {})[0].function == "discounted"
+    assert len(lines_of(run)) == 1 + TESTS.count("def test_")
     assert not (bench.root / ".coverage").exists()
 
 
-@pytest.mark.anyio
 async def test_somebody_elses_trace_function_stays_and_the_tests_keep_their_outcomes(bench: Workbench) -> None:
     conftest = "import sys\nCALLS = []\nsys.settrace(lambda *call: CALLS.append(call))\n"
     ending = "def pytest_unconfigure():\n    assert len(CALLS) > 99\n"
@@ -211,9 +205,8 @@ async def test_somebody_elses_trace_function_stays_and_the_tests_keep_their_outc
 
     run = await traced(await runner_of(bench), ["test_shop.py::test_price"], everything=False)
 
-    assert {name for name, test in run.ledger.tests.items() if test.outcome == "failed"} == {
-        *("test_shop.py::test_price", "test_shop.py::test_other_price", "test_shop.py::test_other_carts"),
-    }
+    failed = {name.partition("::")[2] for name, test in run.ledger.tests.items() if test.outcome == "failed"}
+    assert failed == {"test_price", "test_other_price", "test_other_carts"}
     assert run.ledger.hello is not None
     # Newer ones have `sys.monitoring`.
     is_new = tuple(map(int, run.ledger.hello.python.split("."))) >= (3, 12)
@@ -222,7 +215,6 @@ async def test_somebody_elses_trace_function_stays_and_the_tests_keep_their_outc
     assert run.ledger.escaped is None
 
 
-@pytest.mark.anyio
 async def test_the_nearest_tests_run_first_and_few_parameter_sets_of_each(every_bench: Workbench) -> None:
     other = "import pytest\n{}\n@pytest.mark.parametrize('n', range(9))\ndef test_n(n): pass\ndef test_one(): pass\n"
     own = """
@@ -236,14 +228,8 @@ async def test_the_nearest_tests_run_first_and_few_parameter_sets_of_each(every_
             def test_nothing(self): pass
             def test_bad(self): assert shop.discounted(4, 2) == 0
     """
-    every_bench.write(
-        {
-            "shop.py": SHOP,
-            "test_a.py": other.format("import json"),
-            "test_b.py": other.format("from shop import discounted"),
-            "test_c.py": own,
-        }
-    )
+    imports = {"test_a.py": other.format("import json"), "test_b.py": other.format("from shop import discounted")}
+    every_bench.write({"shop.py": SHOP, **imports, "test_c.py": own})
 
     run = await traced(await runner_of(every_bench), ["test_c.py::TestPrice::test_bad"], everything=True)
 
@@ -256,7 +242,6 @@ async def test_the_nearest_tests_run_first_and_few_parameter_sets_of_each(every_
 
 
 @pytest.mark.parametrize(("most_tests", "seconds", "others"), [(0, 60.0, 3), (2, 60.0, 5), (99, 0.0, 3)])
-@pytest.mark.anyio
 async def test_number_and_time_bound_the_others_but_not_the_failing_tests(
     bench: Workbench, most_tests: int, seconds: float, others: int
 ) -> None:
@@ -270,13 +255,3 @@ async def test_number_and_time_bound_the_others_but_not_the_failing_tests(
 
     assert [*run.ledger.tests][2:4] == failing
     assert len(run.ledger.tests) == others + len(failing)
-
-
-@pytest.mark.anyio
-async def test_workers_and_early_ends_of_the_project_are_turned_off(bench: Workbench) -> None:
-    ini = "[pytest]\naddopts = -n 2 --maxfail 1\n"
-    bench.write({"shop.py": SHOP, "test_shop.py": TESTS, "pytest.ini": ini})
-
-    run = await traced(await runner_of(bench), ["test_shop.py::test_price"], everything=True)
-
-    assert len(lines_of(run)) == 1 + TESTS.count("def test_")
