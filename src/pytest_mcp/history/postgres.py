@@ -8,7 +8,7 @@ its own limits would not end our wait.
 import os
 import socket
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -40,40 +40,31 @@ class PostgresStore(Store):
         self._name = display_name(address)
         self._seconds = WRITE_SECONDS if writes else READ_SECONDS
         try:
-            self._connection = _Connection.connect(
+            self.connection = _Connection.connect(
                 address, autocommit=True, connect_timeout=CONNECT_SECONDS, application_name="pytest-mcp"
             )
         except psycopg.Error:
             # Not chained: its message can quote the URL, and tracebacks are logged.
             raise HistoryUnavailable(f"{self._name} does not accept the connection") from None
-        self._connection.longest = self._seconds + LATER_SECONDS
+        self.connection.longest = self._seconds + LATER_SECONDS
         try:
             self._prepare()
         except BaseException:
             self.close()
             raise
 
-    def execute(self, sql: str, parameters: Sequence[object] = ()) -> list[Row]:
-        with self._translated():
-            cursor = self._connection.execute(_translate(sql), parameters)
-            return cursor.fetchall() if cursor.description else []
-
-    def executemany(self, sql: str, rows: Iterable[Sequence[object]]) -> None:
-        with self._translated(), self._connection.cursor() as cursor:
-            cursor.executemany(_translate(sql), rows)
+    def statement(self, sql: str) -> bytes:
+        """No statement has a question mark or a percent sign in a string: values are passed beside it."""
+        return sql.replace("%", "%%").replace("?", "%s").encode()
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        with self._translated(), self._connection.transaction():
+        with self.translated(), self.connection.transaction():
             yield
 
-    def close(self) -> None:
-        with suppress(psycopg.Error):
-            self._connection.close()
-
     def _prepare(self) -> None:
-        with self._translated():
-            self._connection.execute(_SESSION.format(self._seconds).encode())
+        with self.translated():
+            self.connection.execute(_SESSION.format(self._seconds).encode())
         if not self._missing_steps():
             return
         with self.transaction():
@@ -95,14 +86,14 @@ class PostgresStore(Store):
         return store.missing_steps(int(version), self._name, store.POSTGRES)
 
     @contextmanager
-    def _translated(self) -> Iterator[None]:
+    def translated(self) -> Iterator[None]:
         try:
             yield
         except (errors.InsufficientPrivilege, errors.UndefinedTable):
             # Tables in a schema that may not be used are undefined.
             raise HistoryUnavailable(f"{self._name} does not let this user read and write the history") from None
         except psycopg.Error as error:
-            if self._connection.is_given_up:
+            if self.connection.is_given_up:
                 raise HistoryUnavailable(f"{self._name} did not answer within {self._seconds} seconds") from None
             kind = type(error).__name__
             raise HistoryUnavailable(f"{self._name} cannot be used ({kind}, SQLSTATE {error.sqlstate})") from None
@@ -127,8 +118,3 @@ class _Connection(psycopg.Connection[Row]):
         self.is_given_up = True
         with suppress(OSError), socket.socket(fileno=os.dup(self.pgconn.socket)) as same:
             same.shutdown(socket.SHUT_RDWR)
-
-
-def _translate(sql: str) -> bytes:
-    """No statement has a question mark or a percent sign in a string: values are passed beside it."""
-    return sql.replace("%", "%%").replace("?", "%s").encode()

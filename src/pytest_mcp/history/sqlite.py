@@ -7,13 +7,13 @@ reads creates none: a file that is not there is an empty history. A connection i
 import os
 import sqlite3
 import stat
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from pytest_mcp.config.model import HISTORY_ID
 from pytest_mcp.history import store
-from pytest_mcp.history.store import HistoryUnavailable, Row, Store
+from pytest_mcp.history.store import HistoryUnavailable, Store
 
 # How long a writer waits for others.
 BUSY_SECONDS = 10
@@ -27,8 +27,8 @@ class SqliteStore(Store):
 
     def __init__(self, path: Path, *, creates: bool = True) -> None:
         self._path = path
-        with self._translated():
-            self._connection = sqlite3.connect(
+        with self.translated():
+            self.connection = sqlite3.connect(
                 _uri(path, creates=creates),
                 uri=True,
                 timeout=BUSY_SECONDS,
@@ -38,16 +38,8 @@ class SqliteStore(Store):
         try:
             self._prepare()
         except BaseException:
-            self._connection.close()
+            self.close()
             raise
-
-    def execute(self, sql: str, parameters: Sequence[object] = ()) -> list[Row]:
-        with self._translated():
-            return self._connection.execute(sql, parameters).fetchall()
-
-    def executemany(self, sql: str, rows: Iterable[Sequence[object]]) -> None:
-        with self._translated():
-            self._connection.executemany(sql, rows)
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -62,18 +54,14 @@ class SqliteStore(Store):
                 self.execute("ROLLBACK")
             raise
 
-    def close(self) -> None:
-        with suppress(sqlite3.Error):
-            self._connection.close()
-
     def _prepare(self) -> None:
         # In this order: another process may be creating the tables, with its mark, in one transaction.
         if self.execute("SELECT 1 FROM sqlite_master LIMIT 1") and self._pragma("application_id") != HISTORY_ID:
             raise HistoryUnavailable(f"{self._path} is a database of another program")
         # Readers and one writer do not wait for each other. Refused while others write, and by some file systems:
         # then everything works, only slower.
-        with self._translated(), suppress(sqlite3.OperationalError):
-            self._connection.execute("PRAGMA journal_mode = WAL")
+        with self.translated(), suppress(sqlite3.OperationalError):
+            self.connection.execute("PRAGMA journal_mode = WAL")
         # Kept after SIGKILL; a power cut can lose the last runs, but not damage the file.
         self.execute("PRAGMA synchronous = NORMAL")
         self.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}")
@@ -94,7 +82,7 @@ class SqliteStore(Store):
         return int(value)
 
     @contextmanager
-    def _translated(self) -> Iterator[None]:
+    def translated(self) -> Iterator[None]:
         try:
             yield
         except OSError as error:

@@ -6,7 +6,7 @@ What differs between the databases is in `sqlite` and `postgres`, each of which 
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from typing import Any, Literal, TypeVar, cast
@@ -102,19 +102,33 @@ _RESULT = """INSERT INTO results (run_id, test_id, outcome, duration, cause, wor
 class Store(ABC):
     # What the result of one test takes, with its indexes.
     bytes_per_result: int
+    # One of sqlite3 or of psycopg.
+    connection: Any
 
     @abstractmethod
-    def execute(self, sql: str, parameters: Sequence[object] = ()) -> list[Row]: ...
-
-    @abstractmethod
-    def executemany(self, sql: str, rows: Iterable[Sequence[object]]) -> None: ...
+    def translated(self) -> AbstractContextManager[None]:
+        """Errors of the database become HistoryUnavailable."""
 
     @abstractmethod
     def transaction(self) -> AbstractContextManager[None]:
         """What is executed in it is stored as a whole, or not at all if it raises."""
 
-    @abstractmethod
-    def close(self) -> None: ...
+    def statement(self, sql: str) -> Any:
+        """As the library takes it."""
+        return sql
+
+    def execute(self, sql: str, parameters: Sequence[object] = ()) -> list[Row]:
+        with self.translated():
+            cursor = self.connection.execute(self.statement(sql), parameters)
+            return cursor.fetchall() if cursor.description else []
+
+    def executemany(self, sql: str, rows: Iterable[Sequence[object]]) -> None:
+        with self.translated():
+            self.connection.cursor().executemany(self.statement(sql), rows)
+
+    def close(self) -> None:
+        with suppress(HistoryUnavailable), self.translated():
+            self.connection.close()
 
     def record(self, run: RunRow, tests: Sequence[TestRow]) -> int:
         """Store a run in one transaction and return its id."""
