@@ -23,14 +23,6 @@ def fail() -> str:
     raise ValueError
 
 
-async def test_what_is_made_in_time_is_added_and_nothing_is_said() -> None:
-    with collected() as left_out:
-        assert made("page", lambda: "made", instead="") == "made"
-        assert await awaited("progress", in_thread(lambda: "sent"), instead="") == "sent"
-
-    assert left_out.notices == []
-
-
 async def test_what_raises_or_takes_too_long_is_left_out_and_told_in_one_sentence(hang: Callable[[], str]) -> None:
     with collected() as left_out:
         assert made("page", hang, instead="nothing", seconds=0.01) == "nothing"

@@ -11,11 +11,10 @@ def test_what_is_no_answer_is_refused(said: bytes) -> None:
         protocol.decode_answer(said)
 
 
-def test_the_server_waits_for_every_step_that_the_supervisor_may_take_and_answers_within_five_seconds() -> None:
+def test_the_server_answers_within_five_seconds() -> None:
     steps = protocol.GRACE_SECONDS + protocol.ABORT_SECONDS + protocol.SWEEP_SECONDS + protocol.DRAIN_SECONDS
 
     assert steps < protocol.OVERTIME_SECONDS < 5
-    assert steps - protocol.GRACE_SECONDS < protocol.INTERRUPTION_SECONDS - protocol.INTERRUPT_SECONDS
 
 
 @pytest.mark.parametrize(
