@@ -27,7 +27,7 @@ Reader = Callable[[Any], Any]
 
 
 def reader(hint: Any) -> Reader:
-    """By the annotation of the field. Tuples are lists in JSON; what an annotation has besides its type is done too."""
+    """Made from a field's annotation. A tuple is a list in JSON; the function of an `Annotated` adapts the value."""
     origin, parts = get_origin(hint) or hint, get_args(hint)
     if origin is Annotated:
         text, adapt = reader(parts[0]), parts[1]

@@ -249,17 +249,15 @@ class ToolCalls:
                     known = await tool.handler(request, project)
             entry.known(known)
             result = await in_thread(partial(tool.answer, known, request, self.config))
-            page = await self._page(context, known, result)
+            page: dict[str, Any] = {}
+            if isinstance(known, Report) and self.page.is_offered_to(context):
+                made = in_thread(partial(self.page.made_of, known, result))
+                page = await additions.awaited("page", made, instead={})
         entry.answered(result)
         noticed = with_notices(result, left_out.notices)
         answer = await in_thread(lambda: _success(noticed, colour=getattr(request, "color", False)))
         answer.meta = page or advice.meta(getattr(noticed, "next_step", None)) or None
         return answer
-
-    async def _page(self, context: Context, known: Any, result: Shape) -> dict[str, Any]:
-        if not isinstance(known, Report) or not self.page.is_offered_to(context):
-            return {}
-        return await additions.awaited("page", in_thread(partial(self.page.made_of, known, result)), instead={})
 
 
 def _client(context: Context) -> str:

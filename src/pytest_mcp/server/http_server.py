@@ -25,9 +25,9 @@ from pytest_mcp.server.concurrency import Calls
 from pytest_mcp.server.http_guard import MAX_BODY, MAX_HEADERS, PATH, Guard
 from pytest_mcp.server.logs import FIELDS
 
-# Between two looks at a connection: it must have brought a whole request meanwhile, or have one that is answered.
+# How often a connection is checked: it must have a request that is being answered, or have brought one since.
 CHECK_SECONDS = 20
-# So many bytes of an answer must have been read meanwhile. What the system buffers counts as read.
+# So many bytes of a waiting answer must have been read since. What the system buffers counts as read.
 LEAST_TAKEN = 2**19
 # A fraction of the descriptors that a process may open: runs need some too.
 MAX_CONNECTIONS = 256
