@@ -9,13 +9,13 @@ must expand. A ref reaches git on stdin, or as the hash that it stands for. `lis
 
 import os
 import shlex
-import stat
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
+from pytest_mcp.changed.project_files import read_regular
 from pytest_mcp.config.model import Config
 from pytest_mcp.process import process, run_folder
 from pytest_mcp.process.background import in_thread
@@ -245,16 +245,13 @@ def _question(
 def _copy_index(index: Path, copy: Path) -> bool:
     """Whether git may write to the copy."""
     try:
-        # Opening a pipe would block.
-        opened = os.open(index, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        status = index.stat()
+        content = read_regular(index, MAX_INDEX)
     except FileNotFoundError:
         # Nothing is staged.
         return False
-    with os.fdopen(opened, "rb") as source:
-        status = os.fstat(opened)
-        if not stat.S_ISREG(status.st_mode) or status.st_size > MAX_INDEX:
-            raise CannotTell("git's index is not a file that can be read")
-        content = source.read()
+    if content is None or status.st_size > MAX_INDEX:
+        raise CannotTell("git's index is not a file that can be read")
     copy.write_bytes(content)
     # git reads again what was written to since the index was: a copy that is newer would hide such a change.
     os.utime(copy, ns=(status.st_atime_ns, status.st_mtime_ns))

@@ -135,7 +135,7 @@ def contents(files: ScannedFiles, names: list[str]) -> Iterator[tuple[str, bytes
         _check(deadline)
         try:
             # One byte more shows whether it is too large.
-            content = None if name in files.foreign else _read(f"{root}/{name}", MAX_FILE + 1)
+            content = None if name in files.foreign else read_regular(f"{root}/{name}", MAX_FILE + 1)
         except (OSError, ValueError):
             content = None
         yield name, content if content is not None and len(content) <= MAX_FILE else None
@@ -146,7 +146,7 @@ def _check(deadline: float) -> None:
         raise Unreadable(f"reading the project's files took longer than {MAX_SCAN:.0f} seconds")
 
 
-def _read(path: str | bytes, most: int, *, flags: int = 0) -> bytes | None:
+def read_regular(path: str | bytes | Path, most: int, *, flags: int = 0) -> bytes | None:
     """The first bytes of a regular file; None if it is none, or is being written."""
     # Opening a pipe would block.
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | flags)
@@ -174,7 +174,7 @@ def digest_of(path: Path) -> bytes:
         if stat.S_ISLNK(mode):
             kind += os.readlink(full)  # noqa: PTH115 - pathlib knows no bytes
         elif stat.S_ISREG(mode):
-            kind += _read(full, MAX_COMPARED, flags=os.O_NOFOLLOW) or b""
+            kind += read_regular(full, MAX_COMPARED, flags=os.O_NOFOLLOW) or b""
     except FileNotFoundError:
         kind = b"0"
     except OSError:

@@ -50,11 +50,10 @@ def head_commit(folder: Path) -> str | None:
     if checkout is None:
         return None
     own = _repository(checkout.top / ".git")
-    head = _line(own / "HEAD") or ""
-    if not head.startswith(_REF):
-        return head if _HASH.fullmatch(head) else None
-    name = head.removeprefix(_REF).strip()
-    return _commit_of(name, own)
+    head = _line(own / "HEAD")
+    if head.startswith(_REF):
+        return _commit_of(head.removeprefix(_REF).strip(), own)
+    return head if _HASH.fullmatch(head) else None
 
 
 def names_commit(folder: Path, word: str) -> bool:
@@ -93,16 +92,16 @@ def is_tracked(file: Path, *, if_unknown: bool = False) -> bool:
 
 def _repository(git: Path) -> Path:
     """The folder with HEAD: `.git` itself, or what it names if it is a file."""
-    link = _line(git) or ""
+    link = _line(git)
     return git.parent / link.removeprefix(_LINK).strip() if link.startswith(_LINK) else git
 
 
 def _commit_of(name: str, repository: Path) -> str | None:
     if not _REF_NAME.fullmatch(name):
         return None
-    common = repository / (_line(repository / "commondir") or "")
+    common = repository / _line(repository / "commondir")
     for folder in (repository, common):
-        if _HASH.fullmatch(commit := _line(folder / name) or ""):
+        if _HASH.fullmatch(commit := _line(folder / name)):
             return commit
     packed = files.text(common / "packed-refs", _MAX_REFS)
     match = re.search(rf"^({_HASH.pattern}) {re.escape(name)}$", packed, re.MULTILINE)
@@ -111,24 +110,15 @@ def _commit_of(name: str, repository: Path) -> str | None:
 
 def _main(link: Path) -> Path | None:
     """None for a submodule, whose `.git` file looks the same, and for a bare repository."""
-    content = _line(link)
-    if content is None or not content.startswith(_LINK):
-        return None
-    own = _real(link.parent / content.removeprefix(_LINK).strip())
+    own = _repository(link)
     confirmed, common = _line(own / "gitdir"), _line(own / "commondir")
-    if confirmed is None or common is None or _real(own / confirmed) != _real(link):
+    if not confirmed or not common or os.path.realpath(own / confirmed) != os.path.realpath(link):
         return None
-    repository = _real(own / common)
+    repository = Path(os.path.realpath(own / common))
     return repository.parent if repository.name == ".git" else None
 
 
-def _real(path: Path) -> Path:
-    """Does not raise for symlink loops and bad names, unlike pathlib."""
-    try:
-        return Path(os.path.realpath(path))
-    except ValueError:
-        return path
-
-
-def _line(path: Path) -> str | None:
-    return files.text(path, _MAX_LINE).strip() or None
+def _line(path: Path) -> str:
+    """Empty if there is none, or it has a character that no path has."""
+    line = files.text(path, _MAX_LINE).strip()
+    return "" if "\0" in line else line

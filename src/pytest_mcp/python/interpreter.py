@@ -192,11 +192,8 @@ def _nearer(folder: Path, places: Sequence[Path], root: Path) -> list[str]:
         str(place.relative_to(root))
         for target in places
         for place in (target, *target.parents)
-        if place != folder and place.is_relative_to(folder) and _has_environment(place)
+        if place != folder and place.is_relative_to(folder)
+        if any(virtualenv.has(place / name, "pytest") for name in FOLDERS)
     }
     named = text.few(map(short, sorted(own)))
     return [f"These have their own environments: {named}. Call each alone to use it."] if own else []
-
-
-def _has_environment(place: Path) -> bool:
-    return any(virtualenv.has(place / name, "pytest") for name in FOLDERS)
