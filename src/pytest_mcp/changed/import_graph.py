@@ -88,9 +88,9 @@ class Modules:
     def named(self, name: str, *, least: int = 1) -> Files:
         """The files of a dotted name and of the packages it begins with; `least` is the shortest beginning."""
         key = (name, least)
-        if (found := self._resolved.get(key)) is None:
-            found = self._resolved[key] = frozenset(self._find(name, least))
-        return found
+        if key not in self._resolved:
+            self._resolved[key] = frozenset(self._find(name, least))
+        return self._resolved[key]
 
     def importable(self, name: str, *, least: int = 1) -> Iterator[str]:
         """The same, if modules are looked for in the usual folders alone."""
@@ -122,11 +122,11 @@ class Modules:
     def around(self, path: str) -> Files:
         """The packages and the conftest files of the folders that a file is in."""
         folder = path.rpartition("/")[0]
-        if (found := self._around.get(folder)) is None:
+        if folder not in self._around:
             prefixes = ["", *(f"{each}/" for each in parents(path))]
             names = (prefix + name for prefix in prefixes for name in ("__init__.py", "conftest.py"))
-            found = self._around[folder] = self.files.intersection(names)
-        return found
+            self._around[folder] = self.files.intersection(names)
+        return self._around[folder]
 
     def scripts(self, name: str) -> list[str]:
         return [_ANY + name + GROUP] if name in self._by_name else []
@@ -231,44 +231,44 @@ def build(root: Path, changed: Iterable[str], words_in: Words = lambda _files, _
 
 
 def _mention(path: str, content: bytes, words: Collection[bytes]) -> tuple[str, bytes] | None:
-    """Of settings files only the part for pytest counts, and nothing in a setup.py."""
+    """Only the part for pytest counts in settings files, and nothing in a setup.py."""
     if not words or path.endswith("setup.py"):
         return None
     texts = [content] if path.endswith(".py") else settings_of_pytest(content)
     return next(((path, word) for text in texts for word in words if word in text), None)
 
 
-def _dependencies(path: str, found: Mentions, modules: Modules) -> set[str]:
+def _dependencies(path: str, mentions: Mentions, modules: Modules) -> set[str]:
     folder = path.rpartition("/")[0]
     needed = set(modules.around(path))
-    for name in found.imports:
+    for name in mentions.imports:
         if name.startswith("."):
             needed.update(modules.relative(path, name))
         else:
             needed.update(modules.named(name))
             needed.update(modules.beside(folder, name))
-    for name in found.dotted:
+    for name in mentions.dotted:
         needed.update(modules.named(name, least=2))
-    for name in found.quoted:
+    for name in mentions.quoted:
         needed.update(modules.named(name))
         needed.update(modules.named(f"{name}.__main__"))
-    for name in found.scripts:
+    for name in mentions.scripts:
         needed.update(modules.scripts(name))
-    for name in found.whole:
+    for name in mentions.whole:
         needed.update(modules.whole(path, name))
-    if found.lazy:
+    if mentions.lazy:
         needed.add(folder + GROUP)
     return needed
 
 
 def _mark(graph: Graph, mentions: dict[str, Mentions], settings: dict[str, bytes]) -> None:
     """What can depend on any file, and what every file depends on."""
-    for path, found in mentions.items():
-        if found.untold is not None:
-            graph.open[path] = found.untold
-        elif found.starts and (is_of_tests(path) or not graph.importers.get(path)):
+    for path, each in mentions.items():
+        if each.untold is not None:
+            graph.open[path] = each.untold
+        elif each.starts and (is_of_tests(path) or not graph.importers.get(path)):
             graph.open[path] = "starts processes"
-        if found.plugin:
+        if each.plugin:
             graph.everywhere[path] = "is a plugin of pytest"
     for path, content in settings.items():
         # Names in the settings of pytest; all names if plugins of pytest are declared.

@@ -18,7 +18,7 @@ MAX_PATH = 4096
 DEEPEST_PATH = 100
 SUBMODULE = b"160000"
 LINK = b"120000"
-# Of a SHA-1 and of a SHA-256, in hexadecimal.
+# The lengths of a SHA-1 and of a SHA-256, in hexadecimal.
 _HASHES = (40, 64)
 _FORBIDDEN = frozenset({b"", b".", b"..", b".git"})
 # How many words stand before the path, by the kind of a record of `status`. A path can have spaces.

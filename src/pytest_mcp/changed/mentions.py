@@ -130,15 +130,15 @@ class Scanner:
         """Names that begin with one of these folders, or with a top."""
         tops = self._tops
         pieces = content.translate(_WORDS).split(b".")
-        found = set()
+        names = set()
         for number, piece in enumerate(pieces[:-1], 1):
             head = piece[piece.rfind(b" ") + 1 :]
             if head in tops or head in folders:
                 rest, space, _ = pieces[number].partition(b" ")
                 if not space:
                     rest = b".".join(pieces[number : number + _MAX_NAME]).partition(b" ")[0]
-                found.add(head + b"." + rest)
-        return frozenset(map(_text, found))
+                names.add(head + b"." + rest)
+        return frozenset(map(_text, names))
 
 
 def _encoded(names: Iterable[str]) -> frozenset[bytes]:

@@ -150,8 +150,8 @@ def _own(manager: Manager, home: Manifest) -> Iterator[Declaration]:
         yield from _named("extra", home, table(own, "extras"))
     elif manager in (CONDA, PLAIN):
         for path in islice(_lists(manager, home), _MAX_FILES):
-            # Of a list for conda every item: nothing else there is named pytest. Files that one for pip includes are
-            # listed on their own.
+            # Every item in a list for conda counts: nothing else there is named pytest. Files that a list for pip
+            # includes are lists of their own.
             lines = [line.strip().removeprefix("-").strip(" \t'\"") for line in files.text(path).splitlines()]
             items = lines if manager is PLAIN else [_CONDA_CHANNEL.sub("", line) for line in lines]
             yield Declaration("file", home.folder, package_names(items), str(path.relative_to(home.folder)))

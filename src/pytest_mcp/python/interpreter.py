@@ -23,7 +23,7 @@ from pytest_mcp.python.virtualenv import FOLDERS
 OPERATORS_CHOICE = "--python"
 # Trying one may cost a process.
 MAX_CANDIDATES = 10
-# Of a path or a reason, in characters.
+# The longest path or reason, in characters.
 MAX_WORDS = 500
 _IS_PYTHON = re.compile("python|pypy|graalpy", re.IGNORECASE)
 
@@ -43,7 +43,7 @@ class Candidate:
         problem = None if self.problem is None else short(self.problem)
         return {"python": short(str(self.python)), "source": short(self.source), "problem": problem}
 
-    def shown(self, root: Path) -> str:
+    def path_from(self, root: Path) -> str:
         """Its path as it is seen from the root."""
         return short(str(self.python.relative_to(root) if self.python.is_relative_to(root) else self.python))
 
@@ -164,8 +164,8 @@ def doubts(chosen: Candidate, rejected: Sequence[Candidate], places: Sequence[Pa
 def _passed_over(chosen: Candidate, rejected: Sequence[Candidate], root: Path) -> list[str]:
     """The project's own environments that cannot be used. Variables may be stale, so they do not count."""
     own = [other for other in rejected if other.lacks_pytest or other.python.is_relative_to(root)]
-    reasons = [f"{other.shown(root)} cannot be used: {short(other.problem or '')}" for other in own]
-    return [f"The tests ran with {chosen.shown(root)} because {reason}." for reason in reasons]
+    reasons = [f"{other.path_from(root)} cannot be used: {short(other.problem or '')}" for other in own]
+    return [f"The tests ran with {chosen.path_from(root)} because {reason}." for reason in reasons]
 
 
 def _rivals(chosen: Candidate, every: Sequence[Candidate], root: Path) -> list[str]:
@@ -175,8 +175,10 @@ def _rivals(chosen: Candidate, every: Sequence[Candidate], root: Path) -> list[s
     rivals = [other for other in later if _competes(other, chosen)]
     if not rivals:
         return []
-    named = text.few(f"{other.shown(root)} ({short(other.source)})" for other in rivals)
-    return [f"The tests ran with {chosen.shown(root)}; {named} has pytest too. The operator can choose with --python."]
+    named = text.few(f"{other.path_from(root)} ({short(other.source)})" for other in rivals)
+    return [
+        f"The tests ran with {chosen.path_from(root)}; {named} has pytest too. The operator can choose with --python."
+    ]
 
 
 def _competes(other: Candidate, chosen: Candidate) -> bool:

@@ -39,7 +39,7 @@ class Manager:
         return has_table or builds(manifest, self.backend) or self._has_file(manifest, self.files)
 
     def has_locked(self, manifest: Manifest) -> bool:
-        """Of several managers, the ones with a lock are the ones really used."""
+        """If a project shows several managers, the ones with a lock are really used."""
         return self._has_file(manifest, [file for file in self.files if file.endswith(".lock")])
 
     def _has_file(self, manifest: Manifest, names: Iterable[str]) -> bool:

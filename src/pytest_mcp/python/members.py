@@ -164,14 +164,14 @@ def _member(folder: Path, config: Config) -> Member:
         folder=name,
         python=virtualenv.python_version(prefix),
         pytest=virtualenv.version_of(prefix, "pytest"),
-        problem=None if _sees_pytest(chosen.python) else f"{chosen.shown(config.root)} has no pytest",
+        problem=None if _sees_pytest(chosen.python) else f"{chosen.path_from(config.root)} has no pytest",
     )
 
 
 def _why_none(folder: Path, config: Config, candidates: list[Candidate]) -> str:
     own = [candidate for candidate in candidates if candidate.python.is_relative_to(config.root)]
     if own:
-        return interpreter.short(f"{own[0].shown(config.root)} {own[0].problem}")
+        return interpreter.short(f"{own[0].path_from(config.root)} {own[0].problem}")
     manager = _kept_elsewhere(folder, config)
     return "no environment" if manager is None else f"not looked at: {manager} keeps its environment elsewhere"
 

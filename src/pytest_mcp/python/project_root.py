@@ -43,7 +43,7 @@ def find(folder: Path, home: Path | None) -> Path | None:
 
 
 def shared_environment(root: Path) -> Path | None:
-    """Of the workspace above that the project in this folder is a member of, if it has one."""
+    """The environment of the workspace above that the project in this folder is a member of, if there is one."""
     home = uv.workspace(root)
     prefix = (root if home is None else home) / virtualenv.FOLDERS[0]
     return prefix if home not in (None, root) and virtualenv.starts(prefix) else None
