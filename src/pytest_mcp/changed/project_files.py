@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
+from pytest_mcp.python.files import holds
 from pytest_mcp.text import label
 
 MAX_FILES = 100_000
@@ -105,22 +106,14 @@ def _follow(files: ScannedFiles, link: FolderEntry, name: str) -> None:
             files.foreign.add(name)
         else:
             files.links[name] = target
-    elif target is not None and not is_skipped(link.name) and _is_folder(link):
+    elif target is not None and not is_skipped(link.name) and holds(link.is_dir):
         raise Unreadable(f"{label(name)} is a link to another folder of the project")
-
-
-def _is_folder(entry: FolderEntry) -> bool:
-    """False for a link in a loop."""
-    try:
-        return entry.is_dir()
-    except OSError:
-        return False
 
 
 def _inside(root: Path, link: str) -> str | None:
     """Where a link leads, relative to the root; None if it leads out of it or nowhere that is looked at."""
     try:
-        target = os.path.relpath(os.path.realpath(link), os.path.realpath(root)).replace(os.sep, "/")
+        target = os.path.relpath(os.path.realpath(link), os.path.realpath(root))
     except (OSError, ValueError):
         return None
     leads_out = target == ".." or target.startswith("../") or any(map(is_skipped, target.split("/")))
