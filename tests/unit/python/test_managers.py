@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from pytest_mcp.python.files import read_manifest
-from pytest_mcp.python.managers import Answer, nearest_managed, used_managers
+from pytest_mcp.python.install_lines import Situation, install_line
+from pytest_mcp.python.managers import CONDA, MANAGERS, Answer, Manager, nearest_managed, used_managers
 from tests.support.projects.managed import BASE_PYTHON, Home, ask, ask_in_vain, asked, tree
 
 SIGNS = {
@@ -26,6 +27,11 @@ def test_a_manager_is_known_by_each_of_its_signs(tmp_path: Path, manager: str, f
     (tmp_path / file).write_text(content, encoding="utf-8")
 
     assert [each.name for each in used_managers(read_manifest(tmp_path))] == [manager]
+
+
+@pytest.mark.parametrize("manager", [each for each in MANAGERS if each != CONDA], ids=lambda manager: manager.name)
+def test_every_manager_has_a_line_that_installs(tmp_path: Path, manager: Manager) -> None:
+    assert install_line(manager, Situation(tmp_path, tmp_path, read_manifest(tmp_path)))
 
 
 @pytest.mark.parametrize(
