@@ -4,7 +4,7 @@ Warnings are decided in `surroundings` and `report/notices.py`, readiness in `re
 """
 
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -13,6 +13,7 @@ from pytest_mcp.terminal.colours import Colour, Painter
 
 Mark = Literal["good", "warning", "bad", "none"]
 
+UNICODE_SIGNS = "✓✗"
 # With and without Unicode.
 _SIGNS: Mapping[Mark, str] = {"good": "✓+", "warning": "!!", "bad": "✗x", "none": "  "}
 _COLOURS: Mapping[Mark, tuple[Colour, ...]] = {"good": ("green",), "warning": ("yellow",), "bad": ("red",), "none": ()}
@@ -39,10 +40,6 @@ class CheckStyle:
 
     has_unicode: bool
     painter: Painter
-
-    @classmethod
-    def fitting(cls, can_show: Callable[[str], bool], painter: Painter) -> "CheckStyle":
-        return cls(can_show("".join(_SIGNS.values())), painter)
 
     def sections(self, sections: Sections) -> str:
         """Sections without a line are left out."""

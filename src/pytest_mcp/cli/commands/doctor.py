@@ -26,7 +26,7 @@ from pytest_mcp.cli.typed_advice import Typist
 from pytest_mcp.config.history import display_name
 from pytest_mcp.config.model import DEFAULT_TIMEOUT, TOKEN_VARIABLE, Config, ConfigError
 from pytest_mcp.config.options import LoadConfig, server_flags, typed_flags
-from pytest_mcp.environment.terminal import Check, CheckStyle, Sections, explanation
+from pytest_mcp.environment.terminal import UNICODE_SIGNS, Check, CheckStyle, Sections, explanation
 from pytest_mcp.history.store import HistoryUnavailable, open_store
 from pytest_mcp.python import advice, nearby, user_dirs
 from pytest_mcp.python.members import ROOT
@@ -71,7 +71,7 @@ def main(options: argparse.Namespace, load_config: LoadConfig) -> int:
     # The SDK logs a traceback if a server writes anything else than messages.
     logging.disable()
     subject = _local(options, load_config()) if options.url is None else _on_http(options)
-    style = CheckStyle.fitting(can_show, capabilities.screen(os.environ).out)
+    style = CheckStyle(can_show(UNICODE_SIGNS), capabilities.screen(os.environ).out)
     say = (lambda _: None) if options.json else show
     say(f"{subject.doing} ...\n")
 

@@ -20,14 +20,7 @@ from pytest_mcp.api import did_you_mean
 from pytest_mcp.cli.setup import entries, settings_file
 from pytest_mcp.cli.setup.clients import CLIENTS, GOOSE, OTHER, Client
 from pytest_mcp.cli.setup.extras import FLAGS, Extra, extras, has_anything, instructions
-from pytest_mcp.cli.setup.plan import (
-    Plan,
-    checked_url,
-    portable_command,
-    server_command,
-    this_installation,
-    this_machine,
-)
+from pytest_mcp.cli.setup.plan import Plan, checked_url, server_command, this_installation, this_machine
 from pytest_mcp.cli.setup.settings_file import Change, SettingsError, real
 from pytest_mcp.config.model import DEFAULT_TIMEOUT, TOKEN_VARIABLE, Config, NoProject
 from pytest_mcp.config.options import LoadConfig, changed_flags
@@ -95,7 +88,6 @@ def _plan(options: argparse.Namespace, load_config: LoadConfig) -> Plan:
         if options.root or options.python:
             raise
         config = None
-    command = [] if options.remove else server_command(this_installation())
     return Plan(
         machine=this_machine(),
         root=config.root if config else None,
@@ -103,7 +95,7 @@ def _plan(options: argparse.Namespace, load_config: LoadConfig) -> Plan:
         remove=options.remove,
         portable=options.portable,
         confirmed="yes" if options.yes else "no" if options.print else "ask" if can_ask() else "cannot ask",
-        command=portable_command(command) if options.portable and command else command,
+        command=[] if options.remove else server_command(this_installation(), portable=options.portable),
         flags=changed_flags(options, config),
         limit=options.timeout or DEFAULT_TIMEOUT,
         extras=frozenset(name for name in FLAGS if getattr(options, name)),

@@ -44,8 +44,8 @@ class Client:
     project: tuple[str, ...] = ()
     # The key of the servers in those files.
     servers: str = "mcpServers"
-    # What shows that it is installed, besides a program of its name: a folder, if it is not that of the user's file,
-    # other programs, a folder in projects.
+    # What shows that it is installed, besides a program of its name: a folder other than that of the user's file, other
+    # programs, a folder in projects.
     home: str | None = None
     programs: tuple[str, ...] = ()
     sign: str = ""

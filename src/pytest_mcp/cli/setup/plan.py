@@ -152,7 +152,7 @@ def this_installation() -> Installation:
     return Installation(Path(sys.argv[0]).absolute(), Path(sys.executable), Path(sys.prefix), origin, folders)
 
 
-def server_command(running: Installation) -> list[str]:
+def server_command(running: Installation, *, portable: bool = False) -> list[str]:
     """The program that starts this copy of pytest-mcp, and its first arguments.
 
     It begins with an absolute path, because GUI programs do not have the `PATH` of a shell. A copy in a launcher's
@@ -168,19 +168,14 @@ def server_command(running: Installation) -> list[str]:
         scripts += [running.python.parent / name for name in SCRIPTS]
         # A client starts it in a project. Without -P Python would import a json.py from there instead of its own.
         by_python = [str(running.python), "-P", "-m", MODULE]
-        return next(([str(script)] for script in scripts if script.is_file()), by_python)
+        here = next(([str(script)] for script in scripts if script.is_file()), by_python)
+        return [SCRIPTS[0]] if portable else here
     program = shutil.which(launcher[0], path=running.search_path)
     if program is None:
         raise ConfigError(f"This pytest-mcp is in the cache of {launcher[0]}, which is not on the PATH.")
-    return [str(Path(program).absolute()), *launcher[1:], running.source, SCRIPTS[0]]
-
-
-def portable_command(command: Sequence[str]) -> list[str]:
-    """The same command for other machines: without paths, and from the index if the source is a path."""
-    program, *arguments = command
-    if not arguments or MODULE in arguments:
-        return [SCRIPTS[0]]
-    return [Path(program).stem, *(DISTRIBUTION if Path(word).is_absolute() else word for word in arguments)]
+    # On other machines it has no path, and comes from the index if its source is a path here.
+    origin = DISTRIBUTION if portable and Path(running.source).is_absolute() else running.source
+    return [launcher[0] if portable else str(Path(program).absolute()), *launcher[1:], origin, SCRIPTS[0]]
 
 
 def source(direct_url: Mapping[str, Any]) -> str:

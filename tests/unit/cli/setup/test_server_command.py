@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_mcp.cli.setup.plan import portable_command, server_command, source, this_installation
+from pytest_mcp.cli.setup.plan import server_command, source, this_installation
 from pytest_mcp.config.model import ConfigError
 from tests.support.commands.installations import running
 
@@ -30,6 +30,7 @@ def test_an_installed_command_is_named_by_its_whole_path_as_it_was_typed(tmp_pat
 
 def test_without_a_command_python_is_named(tmp_path: Path) -> None:
     assert server_command(running(tmp_path)) == [str(tmp_path / "bin" / "python"), "-P", "-m", "pytest_mcp"]
+    assert server_command(running(tmp_path), portable=True) == ["pytest-mcp"]
 
 
 @pytest.mark.parametrize(
@@ -45,10 +46,12 @@ def test_from_a_cache_the_launcher_is_named_and_never_the_cache(
     cached = tmp_path / prefix
     script = executable(cached / "bin" / "pytest-mcp")
     launcher = executable(tmp_path / "bin" / program)
+    installation = running(cached, script=script, search_path=f"{cached / 'bin'}{os.pathsep}{launcher.parent}")
 
-    found = server_command(running(cached, script=script, search_path=f"{cached / 'bin'}{os.pathsep}{launcher.parent}"))
+    everywhere = server_command(installation._replace(source="/home/ann/copy"), portable=True)
 
-    assert found == [str(launcher), *arguments]
+    assert server_command(installation) == [str(launcher), *arguments]
+    assert everywhere == [program, *arguments]
     with pytest.raises(ConfigError):
         server_command(running(cached, script=script, search_path=str(tmp_path)))
 
@@ -58,18 +61,6 @@ def test_what_a_launcher_has_installed_for_good_is_named_itself(tmp_path: Path, 
     script = executable(tmp_path / prefix / "bin" / "pytest-mcp")
 
     assert server_command(running(tmp_path / prefix, script=script)) == [str(script)]
-
-
-@pytest.mark.parametrize(
-    ("here", "everywhere"),
-    [
-        ("/v/bin/python -P -m pytest_mcp", "pytest-mcp"),
-        ("/bin/uvx --from pytest-mcp-server pytest-mcp", "uvx --from pytest-mcp-server pytest-mcp"),
-        ("/bin/pipx run --spec /home/ann/copy pytest-mcp", "pipx run --spec pytest-mcp-server pytest-mcp"),
-    ],
-)
-def test_a_portable_command_has_no_path(here: str, everywhere: str) -> None:
-    assert portable_command(here.split()) == everywhere.split()
 
 
 GIT = {"url": "https://x.org/r.git", "vcs_info": {"vcs": "git", "commit_id": "abc"}}
