@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 SIGNS_OF_AN_ENVIRONMENT = ("pyvenv.cfg", os.path.join("conda-meta", "history"), os.path.join("bin", "activate"))
 # The most files that one record lists.
 MAX_UNREACHABLE = 1000
+# Collectors that import their file.
+IMPORTING = {"DoctestModule", "Module"}
 # Modules without doctests for pytest: importing them runs a program.
 PROGRAMS = ("setup.py", "__main__.py")
 
@@ -89,7 +91,8 @@ class Doctests:
         outcome = yield
         if outcome.excinfo is None and self.collection.is_foreign(str(file_path)):
             collectors = outcome.get_result()
-            kept = [collector for collector in collectors if not imports_its_file(collector)]
+            # Besides doctests, pytest gives a named file a collector for tests, whatever its name.
+            kept = [each for each in collectors if IMPORTING.isdisjoint(kind.__name__ for kind in type(each).__mro__)]
             if len(kept) < len(collectors):
                 self.left_out.append(os.path.relpath(str(file_path), self.root).replace(os.sep, "/"))
                 outcome.force_result(kept)
@@ -99,11 +102,6 @@ class Doctests:
         yield
         if self.left_out:
             self.emit("doctests_left_out", count=len(self.left_out), first=self.left_out[0])
-
-
-def imports_its_file(collector: Any) -> bool:
-    """Besides doctests, pytest gives a named file a collector for tests, whatever its name."""
-    return any(kind.__name__ in ("DoctestModule", "Module") for kind in type(collector).__mro__)
 
 
 # --- the project's own collection --------------------------------------------------------------

@@ -142,18 +142,11 @@ class MovedSource:
     def pytest_sessionfinish(self) -> Generator[None, None, None]:
         # Modules can be anything, and nothing may be raised into pytest.
         with suppress(Exception):
-            for name, path, own in self.not_moved():
-                self.emit("imported_elsewhere", name=name, file=path, own=own)
+            files = {}
+            for name, module in sorted(sys.modules.items(), reverse=True):
+                file = getattr(module, "__file__", None)
+                if isinstance(file, str) and self.moved(file) is not None:
+                    files[name.partition(".")[0]] = file
+            for package, file in sorted(files.items()):
+                self.emit("imported_elsewhere", name=package, file=file, own=self.moved(file))
         yield
-
-    def not_moved(self) -> Iterator[tuple[str, str, str]]:
-        seen = set()
-        for name, module in sorted(sys.modules.items()):
-            path = getattr(module, "__file__", None)
-            package = name.partition(".")[0]
-            if not isinstance(path, str) or package in seen:
-                continue
-            own = self.moved(path)
-            if own is not None:
-                seen.add(package)
-                yield package, path, own

@@ -109,7 +109,10 @@ def run(pytest: Any, channel: Any, job: Job, run_dir: str) -> int:
         plugins.append(ours("import_origins").MovedSource(channel.emit, *job["moved"]))
     if job["portrait"]:
         plugins.append(ours("environment_report").EnvironmentReport(channel, job))
-    args = confined.options + other_cache(job, run_dir) + job["args"]
+    args = confined.options + job["args"]
+    if job["collect_only"] or job["ids"] is not None or job["trace"] is not None:
+        # It would replace what failed last time. Without the cache's plugin, its options in addopts would be errors.
+        args.insert(0, "--override-ini=cache_dir=" + os.path.join(run_dir, "cache"))
     become_pytest(args)
     measurement = None
     if job["coverage"] is not None:
@@ -159,16 +162,6 @@ def become_pytest(args: list[str]) -> None:
     # Python made this entry when it checked whether the script is an archive.
     sys.path_importer_cache.pop(__file__, None)
     sys.argv = [str(spec.origin), *args]
-
-
-def other_cache(job: Job, run_dir: str) -> list[str]:
-    """Options for a discovery and a run of chosen tests, which would replace what failed last time: another cache.
-
-    The cache is not disabled: without its plugin, its options in addopts would be errors.
-    """
-    if not job["collect_only"] and job["ids"] is None and job["trace"] is None:
-        return []
-    return ["--override-ini=cache_dir=" + os.path.join(run_dir, "cache")]
 
 
 if __name__ == "__main__":

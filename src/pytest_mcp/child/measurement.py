@@ -60,14 +60,12 @@ def begin_in_worker(early_config: Any, data_file: str) -> None:
 
 def import_coverage(root: str) -> Any:
     """Not from the root: a project may have a module of that name."""
-    is_first = sys.path[:1] == [root]
-    if is_first:
-        del sys.path[0]
+    before = sys.path[:]
+    sys.path[:] = [folder for folder in before if folder != root]
     try:
         return importlib.import_module("coverage")
     finally:
-        if is_first:
-            sys.path.insert(0, root)
+        sys.path[:] = before
 
 
 class ProcessCoverage:

@@ -14,13 +14,11 @@ import os
 import sys
 import time
 from importlib.machinery import all_suffixes
-from typing import Any, Iterator, Optional, Tuple
+from typing import Any, Iterator
 
 # Imported by every run before it loads anything of the project, besides pytest's default plugins.
 ALWAYS_IMPORTED = ("_pytest._argcomplete", "faulthandler")
 SUFFIXES = tuple(sorted(all_suffixes(), key=len, reverse=True))
-
-Stamp = Optional[Tuple[int, int, int]]
 
 
 class Ahead:
@@ -94,7 +92,7 @@ def import_pytest() -> Any:
     return pytest
 
 
-def stamp(path: str) -> Stamp:
+def stamp(path: str) -> tuple[int, int, int] | None:
     try:
         status = os.stat(path)
     except OSError:
