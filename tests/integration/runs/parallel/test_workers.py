@@ -144,22 +144,14 @@ async def alone_and_parallel(bench: Workbench, **arguments: Any) -> tuple[dict[s
 
 
 @pytest.mark.anyio
-async def test_workers_give_the_answer_of_one_process(every_bench: Workbench) -> None:
+@pytest.mark.parametrize("asked", [{"detail": "full", "markers": "not slow"}, {"keywords": "not numbers"}])
+async def test_workers_give_the_answer_of_one_process(every_bench: Workbench, asked: dict[str, str]) -> None:
     every_bench.write(MANY_KINDS)
 
-    alone, parallel = await alone_and_parallel(every_bench, detail="full", markers="not slow")
+    alone, parallel = await alone_and_parallel(every_bench, **asked)
 
     assert comparable(parallel) == comparable(alone)
     assert "Ran on 2 workers." in parallel["notices"]
-
-
-@pytest.mark.anyio
-async def test_a_short_answer_is_the_same_too_with_its_closing_line(bench: Workbench) -> None:
-    bench.write(MANY_KINDS)
-
-    alone, parallel = await alone_and_parallel(bench, keywords="not numbers")
-
-    assert comparable(parallel) == comparable(alone)
     assert "deselected" in parallel["text_output"]
 
 

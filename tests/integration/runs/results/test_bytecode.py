@@ -10,7 +10,7 @@ from pytest_mcp.process.spare import Spare
 from pytest_mcp.python import interpreter
 from tests.support.runs.standby import execute
 from tests.support.waiting import until
-from tests.support.workbench import PYTESTS, Workbench
+from tests.support.workbench import NEWEST, PYTESTS, Workbench
 
 # Which number each file must hold stands in one that nobody caches.
 PROJECT = {
@@ -133,21 +133,10 @@ async def test_stale_caches_that_others_left_are_not_used_and_removed(bench: Wor
 
 
 @pytest.mark.anyio
-async def test_sources_that_rest_are_cached_once_and_the_caches_are_used(bench: Workbench) -> None:
-    bench = bench.using(TIMED)
-    bench.write({**PROJECT, "expected": "1"})
-    await until(lambda: is_settled(bench.root))
-
-    await bench.execute()
-    first = caches(bench.root)
-    await bench.execute()
-
-    assert {name.partition(".")[0] + ".py" for name in first} == set(SOURCES)
-    assert caches(bench.root) == first
-
-
-@pytest.mark.anyio
-async def test_a_discovery_writes_the_caches_that_collecting_writes_and_nothing_else(bench: Workbench) -> None:
+@pytest.mark.parametrize("environment", [TIMED, NEWEST])
+async def test_sources_that_rest_are_cached_once_and_the_caches_are_used(bench: Workbench, environment: str) -> None:
+    """Also by a discovery, which writes nothing else."""
+    bench = bench.using(environment)
     bench.write({**PROJECT, "expected": "1"})
     await until(lambda: is_settled(bench.root))
     sources = set(bench.root.rglob("*"))
@@ -155,7 +144,8 @@ async def test_a_discovery_writes_the_caches_that_collecting_writes_and_nothing_
     await bench.discover()
     first = caches(bench.root)
     added = set(bench.root.rglob("*")) - sources
-    bench.shell("--collect-only", "-q", "-p", "no:cacheprovider")
+    await bench.execute()
+    bench.shell("--collect-only", "-q")
 
     assert {name.partition(".")[0] + ".py" for name in first} == set(SOURCES)
     assert caches(bench.root) == first
