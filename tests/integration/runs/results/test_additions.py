@@ -131,28 +131,19 @@ async def test_one_that_hangs_costs_itself_alone(
     assert "took longer" in notice or "did not answer within" in notice
 
 
+@pytest.mark.parametrize(("owner", "function"), [(progress, "words"), (progress.Progress, "update")])
 async def test_progress_that_raises_is_told_once(
-    project: Workbench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    project: Workbench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, owner: Any, function: str
 ) -> None:
     project.write(
         {"test_more.py": "import pytest, time\n@pytest.mark.parametrize('n', range(3))\ndef test(n): time.sleep(0.4)\n"}
     )
-    monkeypatch.setattr(progress, "words", fail)
+    monkeypatch.setattr(owner, function, fail)
 
     answer = await answered(project, tmp_path / "history.db")
 
     (notice,) = told_of(answer, "progress")
     assert "ValueError" in notice
-
-
-async def test_a_follower_of_progress_that_raises_does_not_end_the_run(
-    project: Workbench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(progress.Progress, "update", fail)
-
-    answer = await answered(project, tmp_path / "history.db")
-
-    assert len(told_of(answer, "progress (ValueError)")) == 1
 
 
 async def test_progress_that_is_never_taken_costs_itself_alone(

@@ -207,16 +207,9 @@ async def test_all_that_differs_in_a_comparison_is_shown_and_nothing_tells_to_us
     assert "+ line 30" in texts["test_lines"]
     assert "- other" in texts["test_lines"]
     assert "line 50" not in texts["test_lines"]
-
-
-@pytest.mark.anyio
-async def test_explaining_a_comparison_changes_nothing_else_that_pytest_prints(every_bench: Workbench) -> None:
-    every_bench.write({"test_a.py": COMPARISONS})
-
-    answer = await every_bench.execute(keywords="caught")
-
-    assert answer["verdict"] == "passed"
-    assert answer["text_output"] == "1 passed, 4 deselected in" + answer["text_output"].partition(" in")[2]
+    # Nothing else that pytest prints changes.
+    caught = await every_bench.execute(keywords="caught")
+    assert caught["text_output"].partition(" in")[0] == "1 passed, 4 deselected"
 
 
 UNICODE = """
