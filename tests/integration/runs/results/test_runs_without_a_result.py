@@ -1,11 +1,10 @@
 """Runs that did not come to their end, and runs that only seem to: never a false green."""
 
-from functools import partial
 from typing import Any
 
 import pytest
 
-from pytest_mcp.process import process, report_file, start
+from pytest_mcp.process import process
 from pytest_mcp.report import serialize, tokens
 from tests.support.waiting import limits_until, processes_in
 from tests.support.workbench import NEWEST, PYTESTS, Workbench
@@ -226,47 +225,6 @@ async def test_processes_that_tests_leave_behind_are_ended_and_counted(bench: Wo
         "2 process(es) that the run had started were still running at its end and were killed."
     ]
     assert processes_in(bench.root) == []
-
-
-@pytest.mark.anyio
-async def test_a_report_without_end_is_ended(bench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(start, "REPORT_LIMIT", 1_000_000)
-    source = """
-    import os
-
-    def test_floods():
-        links = [os.path.join("/proc/self/fd", name) for name in os.listdir("/proc/self/fd")]
-        report = next(link for link in links if os.path.realpath(link).endswith("/report"))
-        with open(report, "a") as channel:
-            while True: channel.write("x" * 10_000)
-    """
-
-    kind, message, _ = await failed_run(bench, {"test_a.py": source})
-
-    assert kind == "crash"
-    assert "its report exceeded 512 MiB" in message
-
-
-@pytest.mark.anyio
-async def test_more_records_than_a_run_can_write_are_no_pass(bench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing is read while the test runs, so that all of them are unread at its end."""
-    monkeypatch.setattr(report_file, "POLL_SECONDS", 3600)
-    reader = partial(report_file.ReportReader, backlog=1000, catch_up_seconds=-1)
-    monkeypatch.setattr(process, "ReportReader", reader)
-    source = """
-    import os
-
-    def test_forges():
-        links = [os.path.join("/proc/self/fd", name) for name in os.listdir("/proc/self/fd")]
-        report = next(link for link in links if os.path.realpath(link).endswith("/report"))
-        with open(report, "a") as channel:
-            channel.write('{"k":"compared","n":1}\\n' * 20_000)
-    """
-
-    kind, message, data = await failed_run(bench, {"test_a.py": source})
-
-    assert (kind, data["exit_code"], data["partial"]["verdict"]) == ("crash", 0, "incomplete")
-    assert "its report has more records than a test run can write" in message
 
 
 SUPPORT = {

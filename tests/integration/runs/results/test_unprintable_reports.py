@@ -1,12 +1,13 @@
 """Reports that hold what cannot be turned into text, or that were destroyed: what is left is told, and what is not."""
 
 import json
+from functools import partial
 from typing import Any
 
 import pytest
 
 from pytest_mcp.api.errors import ExecutionFailed
-from pytest_mcp.process import report_file
+from pytest_mcp.process import process, report_file, start
 from pytest_mcp.process.spare import Spare
 from pytest_mcp.python import interpreter
 from tests.support.runs.standby import execute, waiting_child
@@ -162,3 +163,30 @@ async def test_a_run_that_destroyed_its_report_is_not_repeated(bench: Workbench)
             await execute(bench, spare)
 
     assert (bench.root / "runs").read_text() == "x"
+
+
+@pytest.mark.anyio
+async def test_a_report_without_end_is_ended(bench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(start, "REPORT_LIMIT", 1_000_000)
+    flood = "with open(report, 'a') as channel:\n        while True: channel.write('x' * 10_000)\n"
+    bench.write({"test_a.py": f"{REPORT}\ndef test_floods():\n    {flood}"})
+
+    failure = await bench.refused("execute_tests")
+
+    assert failure.data["error_type"] == "crash"
+    assert "its report exceeded 512 MiB" in failure.message
+
+
+@pytest.mark.anyio
+@pytest.mark.usefixtures("_read_at_the_end")
+async def test_more_records_than_a_run_can_write_are_no_pass(bench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
+    reader = partial(report_file.ReportReader, backlog=1000, catch_up_seconds=-1)
+    monkeypatch.setattr(process, "ReportReader", reader)
+    forged = """open(report, "a").write('{"k":"compared","n":1}\\n' * 20_000)"""
+    bench.write({"test_a.py": f"{REPORT}\ndef test_forges(): {forged}\n"})
+
+    failure = await bench.refused("execute_tests")
+
+    data = failure.data
+    assert (data["error_type"], data["exit_code"], data["partial"]["verdict"]) == ("crash", 0, "incomplete")
+    assert "its report has more records than a test run can write" in failure.message
