@@ -105,7 +105,7 @@ def page_of(known: "Findings | Report", origin: "PageOrigin", config: Config, cr
     from pytest_mcp.page import frame  # noqa: PLC0415
 
     result = answer.answer_of(known)
-    plain = "\n".join(terminal.report_lines(result, _PLAIN, again=_again(result.rerun, origin)))
+    plain = "\n".join(terminal.report_lines(result, _PLAIN, again=again(result.rerun, origin)))
     return frame.file(page.page_of(known, result, origin, created=created, most=frame.room(plain)), plain)
 
 
@@ -116,8 +116,8 @@ def _printed(report: Report, origin: "PageOrigin") -> list[str]:
         return problem
     request = ExecuteTests().model_copy(update={"max_tokens": PRINTED_TOKENS})
     answer = budget.fit_execution(report, request, ceiling=MAX_REPLY_BYTES)
-    return [*problem, *render_run.report_lines(report, answer, _PLAIN, again=_again(answer.rerun, origin))]
+    return [*problem, *render_run.report_lines(report, answer, _PLAIN, again=again(answer.rerun, origin))]
 
 
-def _again(rerun: Arguments | None, origin: "PageOrigin") -> str | None:
+def again(rerun: Arguments | None, origin: "PageOrigin") -> str | None:
     return None if rerun is None else f"{origin.again} {shlex.join(tool_flags.as_typed(rerun))}"

@@ -133,4 +133,4 @@ def test_on_a_terminal_tests_stand_below_their_files(bench: Workbench) -> None:
         "  TestThings::test_two[a b]",
         "  TestThings::test_two[c]",
     ]
-    assert rows[-2] == "4 tests in 2 files"
+    assert rows[-2] == "4 tests"

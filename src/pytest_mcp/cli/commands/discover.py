@@ -125,7 +125,8 @@ def for_people(result: DiscoverResult, painter: Painter) -> Lines:
     for entry in [*files, *result.files]:
         lines.append(f"{painter.paint(safe_line(entry.file), 'bold')} ({entry.count})")
         lines += [f"  {safe_line(name)}" for name in entry.tests or ()]
-    return [*lines, *([""] if lines else []), *_remarks(result, painter), painter.paint(_closing(result), "bold")]
+    closing = f"{result.count or 'no'} test{'' if result.count == 1 else 's'}"
+    return [*lines, *([""] if lines else []), *_remarks(result, painter), painter.paint(closing, "bold")]
 
 
 def for_programs(result: DiscoverResult) -> Lines:
@@ -146,14 +147,3 @@ def _remarks(result: DiscoverResult, painter: Painter) -> Lines:
     cut = result.omitted
     left_out = [f"Not everything is listed: {cut.hint}."] if cut is not None else []
     return errors + lines_of_notices([*result.notices, *left_out], painter)
-
-
-def _closing(result: DiscoverResult) -> str:
-    if not result.count:
-        return "no tests"
-    tests = "1 test" if result.count == 1 else f"{result.count} tests"
-    files = {*(test.file for test in result.tests), *(entry.file for entry in result.files)}
-    # Of folders nobody has counted the files.
-    if not files or any(file.endswith("/") for file in files):
-        return tests
-    return f"{tests} in {'1 file' if len(files) == 1 else f'{len(files)} files'}"

@@ -50,14 +50,18 @@ def main(options: argparse.Namespace, _load_config: LoadConfig) -> int:
     if wrong:
         return USAGE_ERROR
     merged = shard_reports.merged_shards(given)
+    command = shlex.join(["pytest-mcp", "merge", *options.reports])
+    origin = PageOrigin("merged shards", command=command, again="pytest-mcp run")
     if options.json:
         show(serialize.line(serialize.safe(dump(_answer(merged, ExecuteTests())))))
     else:
         painter = capabilities.screen(os.environ).out
         answer = _answer(merged, ExecuteTests().model_copy(update={"max_tokens": MAX_TOKENS}))
-        show("\n".join(render_run.report_lines(merged, answer, painter, again=_again(answer), more=MORE)))
-    command = shlex.join(["pytest-mcp", "merge", *options.reports])
-    origin = PageOrigin("merged shards", command=command, again="pytest-mcp run")
+        show(
+            "\n".join(
+                render_run.report_lines(merged, answer, painter, again=page_file.again(answer.rerun, origin), more=MORE)
+            )
+        )
     unwritten = page.write(partial(page_file.run_page, merged, origin, None)) if page else None
     return unwritten or exit_codes.of_report(merged)
 
@@ -67,10 +71,6 @@ def _answer(merged: Report, request: ExecuteTests) -> ExecuteResult:
     return answer.model_copy(
         update={"omitted": answer.omitted and answer.omitted.model_copy(update={"hint": f"{MORE} shows all of it"})}
     )
-
-
-def _again(result: ExecuteResult) -> str | None:
-    return None if result.rerun is None else shlex.join(["pytest-mcp", "run", *tool_flags.as_typed(result.rerun)])
 
 
 def _read(names: list[str]) -> tuple[list[ShardGiven], list[str]]:

@@ -28,7 +28,7 @@ def test_for_a_person_tests_stand_below_their_files_with_counts() -> None:
         "  test_y",
         "",
         UNREACHABLE,
-        "3 tests in 2 files",
+        "3 tests",
     ]
 
 
@@ -51,7 +51,7 @@ def test_what_went_wrong_stands_between_the_tests_and_the_count() -> None:
         "NameError: x",
         "",
         "note: 1 file(s) could not be collected; their tests are not counted.",
-        "1 test in 1 file",
+        "1 test",
     ]
 
 
@@ -82,4 +82,4 @@ def test_many_tests_stand_below_their_files_and_a_program_gets_their_functions()
 
     assert discover.for_programs(result) == ["a.py::T::test_x", "a.py::test_y", "a.py::doc", "b.py::test_z"]
     assert discover.for_people(result, PLAIN)[:2] == ["a.py (5)", "  T::test_x:3 (2)"]
-    assert discover.for_people(result, PLAIN)[-1] == "7 tests in 2 files"
+    assert discover.for_people(result, PLAIN)[-1] == "7 tests"
