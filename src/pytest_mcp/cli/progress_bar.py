@@ -86,16 +86,12 @@ class ProgressBar:
     def seconds(self) -> float:
         return time.monotonic() - self.started
 
-    @property
-    def has_begun(self) -> bool:
-        """Whether the project's Python has started, so that code of the project may have run."""
-        return isinstance(self.ledger, Ledger) and self.ledger.hello is not None
-
     async def learn_whether_it_has_begun(self) -> bool:
-        """The same, after the report was read once more."""
-        if not self.has_begun:
+        """Whether the project's Python has started, so that code of the project may have run."""
+        if not (isinstance(self.ledger, Ledger) and self.ledger.hello):
+            # Until the report was read once more.
             await anyio.sleep(2 * POLL_SECONDS)
-        return self.has_begun
+        return isinstance(self.ledger, Ledger) and self.ledger.hello is not None
 
     def update(self, ledger: Ledger | Steps) -> None:
         if ledger is not self.ledger:

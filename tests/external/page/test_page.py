@@ -185,16 +185,6 @@ def test_the_list_is_used_with_the_keyboard_alone(show: Open) -> None:
     assert listbox.evaluate("(element) => element === document.activeElement")
 
 
-def test_the_slowest_tests_come_first_if_asked_for(show: Open) -> None:
-    opened = show(content_of(mixed_run()))
-
-    opened.page.get_by_role("button", name="All 7").click()
-    opened.page.get_by_role("combobox").select_option("Slowest first")
-
-    assert opened.texts(".row .seconds")[:2] == ["0.300 s", "0.200 s"]
-    assert opened.texts("#times .chart:first-child .seconds")[:2] == ["0.300 s", "0.200 s"]
-
-
 @pytest.mark.parametrize(
     ("name", "title"), [("hostile", "Failed"), ("investigated, hostile", "Depends on the order of the tests")]
 )

@@ -81,23 +81,6 @@ def test_misuse_exits_with_two_and_one_clear_sentence(project: Workbench, argume
     assert "pytest-mcp" in done.stderr.splitlines()[-1]
 
 
-def test_a_home_folder_is_no_project(project: Workbench) -> None:
-    done = typed("call", "execute_tests", cwd=project.root, HOME=str(project.root))
-
-    assert done.returncode == 2
-    assert "is not a project" in done.stderr
-
-
-def test_settings_can_come_from_the_environment_and_are_checked_alike(project: Workbench) -> None:
-    settings = {"PYTEST_MCP_ROOT": str(project.root), "PYTEST_MCP_PYTHON": str(project.python)}
-
-    done = typed("call", "discover_tests", cwd=Path("/"), **settings)
-    wrong = typed("call", "discover_tests", cwd=Path("/"), **settings, PYTEST_MCP_ERRORS="other")
-
-    assert json.loads(done.stdout)["count"] == 1
-    assert (wrong.returncode, "--errors" in wrong.stderr) == (2, True)
-
-
 def test_a_call_is_made_on_stdio_whatever_is_served_otherwise(project: Workbench) -> None:
     settings = {"PYTEST_MCP_HTTP": "0.0.0.0:0", "PYTEST_MCP_ALLOWED_HOSTS": "name", "PYTEST_MCP_TOKEN": "x" * 20}
 

@@ -48,12 +48,6 @@ def test_a_project_can_have_modules_with_the_names_of_pythons(project: Path, tmp
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_an_entry_without_p_is_as_safe(project: Path) -> None:
-    done = said([sys.executable, "-m", "pytest_mcp"], project, "")
-
-    assert (done.returncode, done.stderr) == (0, "")
-
-
 def test_a_folder_that_is_named_stays_on_the_path(project: Path) -> None:
     done = said([sys.executable, "-P", "-m", "pytest_mcp"], project, str(project))
 

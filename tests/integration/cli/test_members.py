@@ -254,17 +254,6 @@ def test_a_command_in_a_member_uses_the_environment_of_its_workspace(bench: Work
     assert f"pytest-mcp: the environment is that of the workspace, {bench.root}/.venv\n" in done.stderr
 
 
-def test_before_a_workspace_is_installed_doctor_ends_with_the_command_that_installs_it(bench: Workbench) -> None:
-    bench.write({"pyproject.toml": WORKSPACE})
-    member(bench, "a", None, BAD)
-    bench.write({"packages/a/pyproject.toml": f"{PROJECT}[build-system]\nbuild-backend = 'hatchling.build'\n"})
-    search_path = f"{ENVIRONMENTS['managers'].python.parent}:/usr/bin:/bin"
-
-    done = typed("doctor", cwd=bench.root, env=environment_of(bench, PATH=search_path))
-
-    assert done.stdout.splitlines()[-1] == "Next: uv sync --all-packages --group dev"
-
-
 @pytest.mark.anyio
 async def test_an_agent_is_told_which_paths_to_name(monorepo: Workbench) -> None:
     config = monorepo.config._replace(python=None)

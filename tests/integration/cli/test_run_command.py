@@ -194,13 +194,6 @@ def test_the_sdk_is_not_imported(bench: Workbench) -> None:
     assert not {"mcp", "mcp_types"} & imported
 
 
-def test_a_run_in_a_folder_that_is_no_project_says_what_to_do(tmp_path: Path) -> None:
-    done = typed("run", cwd=tmp_path, env={"HOME": "/nowhere", "PATH": "/usr/bin:/bin"})
-
-    assert (done.returncode, done.stdout) == (4, "")
-    assert "\nfix: cd into the project's folder, or name it with --root.\n" in done.stderr
-
-
 def test_a_bug_of_ours_is_no_failure_of_a_test(bench: Workbench) -> None:
     bug = """
 import sys

@@ -57,18 +57,6 @@ def test_what_is_no_address_is_refused_with_one_sentence(address: str) -> None:
         settled(address)
 
 
-@given(st.text(max_size=40))
-def test_whatever_is_typed_is_an_address_or_one_sentence(address: str) -> None:
-    try:
-        found = settled(address, token=SECRET, allowed_hosts="name")
-    except ValueError as error:
-        told = str(error)
-    else:
-        told = f"{found.host} {found.port}"
-
-    assert len(told.splitlines()) == 1
-
-
 @pytest.mark.parametrize("hosts", ["http://name", "a b", "name:port", "*", "name/path", "name:123456"])
 def test_what_is_no_name_of_a_host_is_refused(hosts: str) -> None:
     with pytest.raises(ValueError, match="--allowed-hosts"):
@@ -98,11 +86,10 @@ def test_every_other_name_is_a_strangers(host: str) -> None:
     assert not NAMED.admits_origin(f"http://{host}")
 
 
-@pytest.mark.parametrize(
-    "origin", ["", "null", "a.example", "file://a.example", "http:/a.example", "HTTP://a.example/"]
-)
-def test_an_origin_is_a_scheme_and_a_name(origin: str) -> None:
-    assert not NAMED.admits_origin(origin)
+def test_an_origin_is_a_scheme_and_a_name() -> None:
+    others = ("", "null", "a.example", "file://a.example", "http:/a.example", "HTTP://a.example/")
+
+    assert [origin for origin in others if NAMED.admits_origin(origin)] == []
 
 
 @given(st.text())
@@ -111,19 +98,12 @@ def test_no_text_but_a_name_is_let_in(host: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("token", "word"),
-    [
-        ("", "shorter"),
-        ("x" * (SHORTEST_TOKEN - 1), "shorter"),
-        ("x" * (MAX_TOKEN + 1), "longer than"),
-        ("a b" * 10, "characters"),
-        ("t\xf6ken" * 10, "characters"),
-        ("token\n" * 10, "characters"),
-        ("=" * 20, "characters"),
-    ],
+    "token",
+    ["", "x" * (SHORTEST_TOKEN - 1), "x" * (MAX_TOKEN + 1), "a b" * 10, "t\xf6ken" * 10, "token\n" * 10, "=" * 20],
+    ids=range(7),
 )
-def test_a_token_that_cannot_be_one_is_refused_without_being_told(token: str, word: str) -> None:
-    with pytest.raises(ValueError, match=word) as refusal:
+def test_a_token_that_cannot_be_one_is_refused_without_being_told(token: str) -> None:
+    with pytest.raises(ValueError, match=r"^PYTEST_MCP_TOKEN is ") as refusal:
         settled("0", token=token)
 
     assert not token or token not in str(refusal.value)
@@ -150,16 +130,10 @@ def test_a_file_that_holds_no_token_is_named_and_not_repeated(tmp_path: Path) ->
         assert len(str(refusal.value)) < 200 + len(str(tmp_path))
 
 
-def test_a_token_in_two_places_is_refused(tmp_path: Path) -> None:
+def test_a_token_in_two_places_is_refused_and_one_does_not_show_itself(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="keep one"):
         settled("0", token=SECRET, token_file=str(tmp_path / "token"))
-
-
-def test_a_token_does_not_show_itself() -> None:
-    shown = settled("0", token=SECRET)
-
-    assert SECRET not in repr(shown)
-    assert SECRET not in f"{shown} {Token(SECRET)!s} {[Token(SECRET)]}"
+    assert SECRET not in f"{settled('0', token=SECRET)} {Token(SECRET)!s} {[Token(SECRET)]}"
 
 
 @pytest.mark.parametrize(("mode", "warned"), [(0o600, False), (0o640, False), (0o644, True), (0o602, True)])

@@ -24,11 +24,6 @@ def namespace(**given: Any) -> argparse.Namespace:
     return argparse.Namespace(**{setting.name: setting.default for setting in SETTINGS} | given)
 
 
-def test_nothing_is_recorded_unless_the_operator_asks_for_it(tmp_path: Path) -> None:
-    assert configured(tmp_path).history is None
-    assert configured(tmp_path, history="").history is None
-
-
 def test_a_file_is_named_from_the_current_folder_or_the_home_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,7 +7,7 @@ from pytest_mcp.cli import exit_codes, local_call, tool_flags
 from pytest_mcp.cli.local_call import ToolCommand
 from pytest_mcp.cli.tool_flags import Arguments
 from pytest_mcp.config.history import is_postgres
-from pytest_mcp.config.model import MAX_TOKENS, ConfigError
+from pytest_mcp.config.model import ConfigError
 from pytest_mcp.config.options import LoadConfig
 from pytest_mcp.history import terminal
 from pytest_mcp.history.answer import HistoryResult
@@ -34,25 +34,17 @@ def main(options: argparse.Namespace, load_config: LoadConfig) -> int:
     config = load_config()
     if config.history is None:
         raise ConfigError("No runs are recorded: name the history with --history or PYTEST_MCP_HISTORY.")
-    typed = tool_flags.arguments(options)
-    if typed["about"] == "test" and "node_id" not in typed and not options.json:
-        raise ConfigError("Name the test: pytest-mcp history test tests/test_user.py::test_login")
-    _check_file(config.history.address)
-    return local_call.run(HistoryCommand(TOOL, options, config))
-
-
-def _check_file(address: str) -> None:
-    """A server may be started before its first run. To a person, a file that is not there is a wrong path."""
+    address = config.history.address
+    # A server may be started before its first run. To a person, a file that is not there is a wrong path.
     if not is_postgres(address) and not os.path.exists(address):  # noqa: PTH110 - does not raise
-        raise ConfigError(
-            f"There is no history at {in_line(address)}: check the path, or record a run first, with"
-            " `pytest-mcp --history FILE run`."
-        )
+        advice = "check the path, or record a run first, with `pytest-mcp --history FILE run`"
+        raise ConfigError(f"There is no history at {in_line(address)}: {advice}.")
+    return local_call.run(HistoryCommand(TOOL, options, config))
 
 
 class HistoryCommand(ToolCommand):
     def for_people(self, typed: Arguments, _screen: Screen) -> Arguments:
-        return {"max_tokens": min(MAX_TOKENS, self.config.most_tokens), **typed}
+        return {"max_tokens": self.config.most_tokens, **typed}
 
     def print_answer(self, _known: object, answer: HistoryResult, screen: Screen) -> None:
         show("\n".join(terminal.history_lines(answer, screen.out, has_bars=can_show(terminal.BARS))))
