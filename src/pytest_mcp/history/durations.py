@@ -18,8 +18,8 @@ from pytest_mcp.history.store import marks
 # What is read: the slowest tests in the newest runs. Together they bound the time of a question.
 COMPARED_RUNS = 48
 COMPARED_TESTS = 250
-# The runs whose slowest tests are taken: so many of the largest, and of the newest.
-NEWEST_RUNS = 3
+# How many runs the slowest tests are taken from, the newest of equally large ones.
+LARGEST_RUNS = 6
 # A run with this share of the tests of the largest one is preferred: it compares most tests.
 LARGE_SHARE = 0.5
 # The slowest tests are ranked by the median of so many durations.
@@ -123,14 +123,13 @@ def _compared(runs: Runs) -> list[PastRun]:
 
 
 def _slowest_first(runs: Runs, compared: Sequence[PastRun]) -> list[int]:
-    """The tests of the largest and of the newest runs."""
-    largest = sorted(compared, key=lambda run: (run.results, run.started))[-NEWEST_RUNS:]
-    newest = [*{run.id for run in [*largest, *compared[-NEWEST_RUNS:]]}]
+    """The tests of the largest runs."""
+    largest = [run.id for run in sorted(compared, key=lambda run: (run.results, run.started))[-LARGEST_RUNS:]]
     sql = (
-        f"SELECT test_id, MAX(duration) FROM results WHERE run_id IN ({marks(newest)}) AND outcome = 'P'"  # noqa: S608
+        f"SELECT test_id, MAX(duration) FROM results WHERE run_id IN ({marks(largest)}) AND outcome = 'P'"  # noqa: S608
         " AND duration IS NOT NULL GROUP BY test_id ORDER BY 2 DESC"
     )
-    return [row[0] for row in runs.store.execute(sql, newest)]
+    return [row[0] for row in runs.store.execute(sql, largest)]
 
 
 def _series(runs: Runs, tests: Sequence[int], compared: Sequence[PastRun]) -> dict[int, Series]:

@@ -5,7 +5,7 @@ fails on one machine and never on another is not flaky. Tests that failed in exa
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from pytest_mcp.history.answer import FlakyTest, HistoryResult
 from pytest_mcp.history.runs import EVERYTHING, PastResult, PastRun, Runs, letters
@@ -45,15 +45,7 @@ def judge(node_id: str, results: Sequence[PastResult], runs: Runs, also: int = 0
     failures = [result for result in mixed if result.failed]
     if not failures:
         return None
-    causes, rate = {result.cause for result in failures}, len(failures) / len(mixed)
-    # Also the runs on code with one outcome: where each code ran twice, any flaky test fails in half of the mixed ones.
-    counted = [
-        result.failed
-        for same in by_code.values()
-        if not all(result.failed for result in same) or is_chance(len(same), rate)
-        for result in same
-        if not result.failed or result.cause in causes
-    ]
+    counted = _counted(by_code.values(), {result.cause for result in failures}, len(failures) / len(mixed))
     first = min((result.run for result in failures), key=lambda run: (run.started, run.id))
     return FlakyTest(
         node_id=node_id,
@@ -66,6 +58,16 @@ def judge(node_id: str, results: Sequence[PastResult], runs: Runs, also: int = 0
         also=also,
         hint=BY_ORDER if all((each.run.selection == EVERYTHING) == each.failed for each in mixed) else None,
     )
+
+
+def _counted(states: Iterable[list[PastResult]], causes: set[str | None], rate: float) -> list[bool]:
+    """Whether it failed, in each run that tells how often it does.
+
+    Runs on code with one outcome count as well: where each code ran twice, any flaky test fails in half of the runs on
+    code with both. Other causes are another fault, and so is code on which it failed more often than by chance.
+    """
+    kept = [same for same in states if not all(each.failed for each in same) or is_chance(len(same), rate)]
+    return [each.failed for same in kept for each in same if not each.failed or each.cause in causes]
 
 
 def is_chance(failures: int, rate: float) -> bool:
