@@ -105,10 +105,12 @@ def _rerun(reports: Sequence[Report], *, keeps_apart: bool) -> rerun.Arguments |
     asked = [report.rerun for report in reports if report.rerun is not None]
     if not asked:
         return None
-    named = [rerun.names(each) for each in asked]
+    named = [rerun.names_of(each) for each in asked]
     names = [name for each in named for name in each]
     if keeps_apart:
-        filters = {key: value for each in asked for key, value in each.items() if key not in rerun.PLACES}
+        # An expression of one of them is not for the others.
+        unshared = (*rerun.PLACES, *(["keywords"] if names else []))
+        filters = {key: value for each in asked for key, value in each.items() if key not in unshared}
         return {"node_ids": names, **filters}
     unnamed = next((each for each, names in zip(asked, named, strict=True) if not names), None)
     return rerun.covering(names, asked[0].get("pattern")) if unnamed is None else unnamed

@@ -100,6 +100,8 @@ class Report:
     running: Sequence[str] = ()
     not_run: Count = 0
     rerun: Arguments | None = None
+    # Whether that would be the call just made; its answer does not have it.
+    is_repetition: bool = False
     # What pytest printed: all of it, what no other key of an answer has, and the line with further counts.
     printed: str = ""
     condensed: str = ""
@@ -159,7 +161,7 @@ class Report:
             "exit_code": self.exit_code,
             "summary": self.summary,
             "notices": [*self.share, *self.notices, *self.past],
-            "rerun": self.rerun,
+            "rerun": None if self.is_repetition else self.rerun,
             "omitted": None,
             **parts,
         }
@@ -177,6 +179,16 @@ def execution_report(run: Run[ExecuteTests], problem: CallError | None) -> Repor
         for record in ledger.completed
         if record.outcome in ("failed", "error")
     ]
+    failed_ids = [failure.node_id for failure in failed]
+    ran = [record.node_id for record in ledger.completed] if failed else []
+    is_whole = not ledger.not_run and not ledger.collection_failures
+    again = rerun.rerun_arguments(
+        failed_ids,
+        request,
+        ran=ran,
+        broken=[event.file for event in ledger.collection_failures],
+        unaskable=ledger.unaskable if failed else (),
+    )
     stdout = run.exit.stdout if has_result else ""
     unreached = ledger.unreached.count if ledger.unreached else 0
     return Report(
@@ -195,12 +207,8 @@ def execution_report(run: Run[ExecuteTests], problem: CallError | None) -> Repor
         repeated=sum(phase.outcome == "rerun" for record in ledger.completed for phase in record.phases),
         running=list(ledger.running),
         not_run=ledger.not_run,
-        rerun=rerun.rerun_arguments(
-            [failure.node_id for failure in failed],
-            request,
-            broken=[event.file for event in ledger.collection_failures],
-            unaskable=ledger.unaskable if failed else (),
-        ),
+        rerun=again,
+        is_repetition=rerun.is_repetition(again, request, failed_ids, {*ran} if is_whole else set()),
         printed=stdout,
         condensed=pytest_output.condense(stdout),
         closing=pytest_output.telling_closing_line(stdout, unreached=unreached),

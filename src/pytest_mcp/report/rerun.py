@@ -1,16 +1,32 @@
-"""The arguments that run the failures of a run again: exactly, or the smallest selection that covers them."""
+"""The arguments that run the failures of a run again: exactly, or a selection in few words that is not much larger.
 
+Beyond a few tests, functions without their parameters, files or folders stand for them, where that helps with an
+expression of `-k` that most other tests of the run do not match.
+"""
+
+import json
 import posixpath
-from collections.abc import Iterable, Sequence
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from pytest_mcp.api.requests import ExecuteTests
 from pytest_mcp.api.targets import can_be_asked
 
 Arguments = dict[str, Any]
-# How many tests, or functions without their parameters, are named before files stand for them; then folders.
+# So many tests are always named one by one. Otherwise so many names, in so many characters, may stand for them.
 MAX_TESTS = 5
-MAX_FILES = 20
+MAX_NAMES = 20
+MAX_CHARACTERS = 800
+# So many characters are as bad as a selection of twice the size.
+WORTH = 100
+# Of an expression, and of what is searched for one: words, and tests times words.
+MAX_TERMS = 4
+MAX_WORDS = 200
+MAX_COMPARISONS = 2_000_000
+_WORD = re.compile(r"[A-Za-z0-9.]{2,40}")
+_OPERATORS = frozenset({"and", "or", "not"})
 
 # The parameters that name places, and the others that choose the tests of a call.
 PLACES = ("path", "node_ids")
@@ -20,9 +36,14 @@ _FOLDER_FILES = ("conftest.py", "__init__.py")
 
 
 def rerun_arguments(
-    node_ids: Sequence[str], request: ExecuteTests, *, broken: Sequence[str] = (), unaskable: Sequence[str] = ()
+    node_ids: Sequence[str],
+    request: ExecuteTests,
+    *,
+    ran: Sequence[str] = (),
+    broken: Sequence[str] = (),
+    unaskable: Sequence[str] = (),
 ) -> Arguments | None:
-    """For the ids of failed tests, and for the files that could not be collected (`broken`)."""
+    """For the ids of failed tests, of all that `ran`, and for the files that could not be collected (`broken`)."""
     if not node_ids and not broken:
         return None
     selection = same_selection(request)
@@ -30,27 +51,97 @@ def rerun_arguments(
     is_partial = bool(folders) and bool(selection)
     if is_partial or "." in folders or not all(map(can_be_asked, broken)) or not set(unaskable).isdisjoint(node_ids):
         return selection
-    return covering([*node_ids, *folders, *(file for file in broken if not _is_of_folder(file))], request.pattern)
+    names = [*node_ids, *folders, *(file for file in broken if not _is_of_folder(file))]
+    # Of these calls, files can have more tests than ran.
+    is_part = request.changed or any(target.selector for _, target in request.targets)
+    chosen = covering(names, request.pattern, () if is_part else ran)
+    by_place = "keywords" not in chosen and not any("::" in name for name in names_of(chosen))
+    # Of a file or a folder only what the call chose there.
+    kept = {name: value for name, value in selection.items() if by_place and name in ("markers", "keywords")}
+    return chosen if broken else {**chosen, **kept}
+
+
+def is_repetition(arguments: Arguments | None, request: ExecuteTests, failed: Iterable[str], ran: set[str]) -> bool:
+    """Whether they are the call that was just made, or choose all that `ran` in it."""
+    return arguments == same_selection(request) or (bool(ran) and ran.issubset(failed))
 
 
 def _is_of_folder(file: str) -> bool:
     return posixpath.basename(file) in _FOLDER_FILES
 
 
-def covering(names: Sequence[str], pattern: str | None) -> Arguments:
-    """The smallest selection with these tests, files and folders."""
-    return {**_smallest(names), **({} if pattern is None else {"pattern": pattern})}
+def covering(names: Sequence[str], pattern: str | None, ran: Sequence[str] = ()) -> Arguments:
+    """A short and narrow selection with these tests, files and folders."""
+    wanted = _distinct(names)
+    of_pattern = {} if pattern is None else {"pattern": pattern}
+    if len(wanted) <= MAX_TESTS:
+        return _places(wanted) | of_pattern
+    sized = list(_candidates(wanted, _distinct(ran)))
+    if not ran:
+        return sized[0][1] | of_pattern
+    return min(sized, key=lambda each: len(json.dumps(each[1])) + WORTH * each[0] / len(wanted))[1] | of_pattern
 
 
-def _smallest(node_ids: Sequence[str]) -> Arguments:
-    functions = _distinct(node_id.partition("[")[0] if "::" in node_id else node_id for node_id in node_ids)
-    files = _distinct(node_id.partition("::")[0] for node_id in node_ids)
-    for names, most in ((_distinct(node_ids), MAX_TESTS), (functions, MAX_TESTS), (files, MAX_FILES)):
-        if len(names) <= most:
-            return {"node_ids": names} if names != files or len(files) > 1 else {"path": files[0]}
+def _candidates(wanted: list[str], ran: list[str]) -> Iterator[tuple[int, Arguments]]:
+    """Selections with all that is wanted, each with how many of the tests that ran it has."""
+    functions, files = _distinct(map(_function, wanted)), _distinct(map(_file, wanted))
+    failed = set(wanted)
+    for chosen, is_of in ((wanted, str), (functions, _function), (files, _file)):
+        if len(chosen) > MAX_NAMES or (chosen is not files and len(json.dumps(chosen)) > MAX_CHARACTERS):
+            continue
+        named = set(chosen)
+        covered = [node_id for node_id in ran if is_of(node_id) in named]
+        yield len(covered), _places(chosen)
+        if (terms := _terms(failed, covered)) is not None:
+            matched = sum(any(term in node_id.lower() for term in terms) for node_id in covered)
+            yield matched, _places(chosen) | {"keywords": " or ".join(terms)}
+    if len(files) <= MAX_NAMES:
+        return
     folders = _distinct(posixpath.dirname(file) or "." for file in files)
     folders = [folder for folder in folders if not any(_holds(other, folder) for other in folders)]
-    return {"node_ids": folders} if 1 < len(folders) <= MAX_FILES else {"path": _covering(files)}
+    listed = folders if len(folders) <= MAX_NAMES else [_covering(files)]
+    in_files = Counter(map(_file, ran))
+    yield sum(count for file, count in in_files.items() if _is_below(file, listed)), _places(listed)
+
+
+def _terms(failed: set[str], covered: Sequence[str]) -> list[str] | None:
+    """Words, one of which is in the name of each failed test, and in few others; None if there are none."""
+    lower = {node_id: node_id.lower() for node_id in covered}
+    left = {node_id for node_id in covered if node_id in failed}
+    if len(left) < len(failed) or len(left) == len(covered):
+        return None
+    others = [lower[node_id] for node_id in covered if node_id not in failed]
+    words = Counter(
+        word for node_id in left for word in {*_WORD.findall(lower[node_id].partition("::")[2])} - _OPERATORS
+    )
+    common = words.most_common(min(MAX_WORDS, MAX_COMPARISONS // len(covered)))
+    matched = {word: sum(word in other for other in others) for word, _ in common}
+    terms: list[str] = []
+    while left and len(terms) < MAX_TERMS and matched:
+        gains = {
+            word: sum(word in lower[each].partition("::")[2] for each in left) - cost for word, cost in matched.items()
+        }
+        term = max(gains, key=lambda word: gains[word])
+        matched.pop(term)
+        terms.append(term)
+        left = {each for each in left if term not in lower[each].partition("::")[2]}
+    return None if left else terms
+
+
+def _places(names: list[str]) -> Arguments:
+    return {"path": names[0]} if len(names) == 1 and "::" not in names[0] else {"node_ids": names}
+
+
+def _function(node_id: str) -> str:
+    return node_id.partition("[")[0] if "::" in node_id else node_id
+
+
+def _file(node_id: str) -> str:
+    return node_id.partition("::")[0]
+
+
+def _is_below(file: str, folders: Sequence[str]) -> bool:
+    return any(folder in (".", file) or file.startswith(f"{folder}/") for folder in folders)
 
 
 def _distinct(names: Iterable[str]) -> list[str]:
@@ -61,7 +152,7 @@ def _holds(folder: str, other: str) -> bool:
     return folder != other and (folder == "." or other.startswith(f"{folder}/"))
 
 
-def names(arguments: Arguments) -> list[str]:
+def names_of(arguments: Arguments) -> list[str]:
     """The places that they name."""
     ids = arguments.get("node_ids")
     return [name for name in (arguments.get("path"), *(ids if isinstance(ids, list) else [])) if isinstance(name, str)]

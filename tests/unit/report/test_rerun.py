@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_mcp.report.rerun import MAX_FILES, MAX_TESTS, rerun_arguments
+from pytest_mcp.api import expressions
+from pytest_mcp.report.rerun import MAX_NAMES, MAX_TESTS, is_repetition, rerun_arguments
 from tests.support.invented.records import execution
 
 EVERYTHING = execution([]).request
@@ -30,23 +31,86 @@ def test_more_are_named_by_function_without_their_parameters() -> None:
     assert again(*node_ids) == {"node_ids": [f"tests/test_a.py::T::test_{n}" for n in range(MAX_TESTS)]}
 
 
-def test_still_more_are_named_by_file_and_one_file_is_a_path() -> None:
-    files = [f"tests/test_{n}.py" for n in range(MAX_FILES)]
+def selected(arguments: dict[str, Any], ran: list[str]) -> list[str]:
+    """What pytest runs of them: -k searches names without regard to case."""
+    names = arguments.get("node_ids") or [arguments["path"]]
+    terms = arguments["keywords"].split(" or ") if "keywords" in arguments else [""]
+    expressions.checked(arguments.get("keywords", "x"), arguments=False)
+    return [
+        node_id
+        for node_id in ran
+        if any(covers(name, node_id) for name in names)
+        and any(term in node_id.partition("::")[2].lower() for term in terms)
+    ]
 
-    assert again(*(f"{file}::test_it" for file in files)) == {"node_ids": files}
-    assert again(*(f"tests/test_a.py::test_{n}" for n in range(MAX_TESTS + 1))) == {"path": "tests/test_a.py"}
+
+KINDS = ["int8", "float64", "datetime64", "object", "bool", "Category"]
+LARGE = [
+    f"tests/{folder}/test_{file}.py::test_{name}[{kind}-{n}]"
+    for folder in ("frame", "series")
+    for file in ("ops", "io")
+    for name in ("add", "sub", "mean", "index", "sort", "merge", "join")
+    for kind in KINDS
+    for n in range(6)
+]
+
+
+@pytest.mark.parametrize(
+    ("fails", "names"),
+    [
+        pytest.param(lambda it: "datetime64" in it, 4, id="one parameter in four files"),
+        pytest.param(lambda it: "datetime64" in it or "bool" in it, 4, id="two parameters"),
+        pytest.param(lambda it: "test_merge" in it, 4, id="one function in four files"),
+        pytest.param(lambda it: "frame/test_ops.py::test_add[bool" in it, 1, id="one function"),
+        pytest.param(lambda it: "frame/test_ops" in it, 1, id="one file"),
+        pytest.param(lambda it: "frame/" in it, 2, id="two files"),
+    ],
+)
+def test_many_failures_are_selected_in_few_words_and_with_few_others(fails: Any, names: int) -> None:
+    failed = [node_id for node_id in LARGE if fails(node_id)]
+
+    arguments = rerun_arguments(failed, EVERYTHING, ran=LARGE)
+
+    assert arguments is not None
+    assert len(arguments.get("node_ids", ["path"])) <= names
+    assert selected(arguments, LARGE) == failed
+
+
+@given(st.sets(st.sampled_from(LARGE), min_size=1))
+def test_every_failure_is_selected_again(failed: set[str]) -> None:
+    arguments = rerun_arguments(sorted(failed), EVERYTHING, ran=LARGE)
+
+    assert arguments is not None
+    assert failed <= set(selected(arguments, LARGE))
+
+
+def test_what_the_call_chose_of_a_file_is_chosen_again() -> None:
+    request = execution([], markers="slow").request
+    ran = [f"tests/test_a.py::test_{n}" for n in range(30)]
+
+    assert rerun_arguments(ran[3:], request, ran=ran) == {"path": "tests/test_a.py", "markers": "slow"}
+
+
+def test_the_call_just_made_is_no_rerun() -> None:
+    chosen = execution([], keywords="cart", maxfail=2).request
+
+    assert is_repetition({"keywords": "cart"}, chosen, ["a"], {"a", "b"})
+    assert is_repetition({}, EVERYTHING, ["a"], {"a", "b"})
+    assert is_repetition({"node_ids": ["a"]}, EVERYTHING, ["a"], {"a"})
+    assert not is_repetition({"node_ids": ["a"]}, EVERYTHING, ["a"], {"a", "b"})
+    assert not is_repetition({"node_ids": ["a"]}, EVERYTHING, ["a"], set())
 
 
 def test_beyond_that_folders_stand_for_them_and_one_folder_is_a_path() -> None:
-    many = [f"tests/{kind}/test_{n}.py::test_it" for kind in ("unit", "slow") for n in range(MAX_FILES)]
+    many = [f"tests/{kind}/test_{n}.py::test_it" for kind in ("unit", "slow") for n in range(MAX_NAMES)]
 
     assert again(*many) == {"node_ids": ["tests/unit", "tests/slow"]}
-    assert again(*many[:MAX_FILES], "tests/unit/cart/test_a.py::test_it") == {"path": "tests/unit"}
-    assert again(*(f"test_{n}.py::test_it" for n in range(MAX_FILES + 1))) == {"path": "."}
+    assert again(*many[:MAX_NAMES], "tests/unit/cart/test_a.py::test_it") == {"path": "tests/unit"}
+    assert again(*(f"test_{n}.py::test_it" for n in range(MAX_NAMES + 1))) == {"path": "."}
 
 
 def test_a_folder_within_a_named_folder_is_not_named_again() -> None:
-    many = [f"tests/unit/test_{n}.py::test_it" for n in range(MAX_FILES)]
+    many = [f"tests/unit/test_{n}.py::test_it" for n in range(MAX_NAMES)]
 
     assert again(*many, "tests/unit/cart/test_a.py::t", "tests/slow/test_a.py::t") == {
         "node_ids": ["tests/unit", "tests/slow"]
@@ -54,7 +118,7 @@ def test_a_folder_within_a_named_folder_is_not_named_again() -> None:
 
 
 def test_more_folders_than_may_be_named_are_covered_by_the_one_that_holds_them() -> None:
-    assert again(*(f"tests/area{n}/test_a.py::test_it" for n in range(MAX_FILES + 1))) == {"path": "tests"}
+    assert again(*(f"tests/area{n}/test_a.py::test_it" for n in range(MAX_NAMES + 1))) == {"path": "tests"}
 
 
 def test_files_that_could_not_be_collected_are_named_beside_the_failures() -> None:
@@ -88,7 +152,7 @@ def test_a_failure_that_no_call_can_name_is_run_again_by_the_same_selection() ->
 
 
 def test_whatever_a_test_wrote_into_its_report_no_path_outside_the_root_is_named_as_the_folder() -> None:
-    many = [f"/etc/area{n}/test_a.py::t" for n in range(MAX_FILES)]
+    many = [f"/etc/area{n}/test_a.py::t" for n in range(MAX_NAMES)]
 
     assert again(*many, "../test_b.py::t") == {"path": "."}
 
@@ -115,6 +179,6 @@ def test_every_failure_is_covered_in_few_words_and_no_folder_stands_where_files_
     names = arguments.get("node_ids") or [arguments["path"]]
     assert all(any(covers(name, node_id) for name in names) for node_id in failed)
     assert all(any(covers(name, node_id) for node_id in failed) for name in names)
-    assert len(names) <= MAX_FILES
-    if len({node_id.partition("::")[0] for node_id in failed}) <= MAX_FILES:
+    assert len(names) <= MAX_NAMES
+    if len({node_id.partition("::")[0] for node_id in failed}) <= MAX_NAMES:
         assert all(".py" in name for name in names)

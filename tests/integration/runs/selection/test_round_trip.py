@@ -122,9 +122,9 @@ async def test_doctests(every_bench: Workbench) -> None:
 
 @pytest.mark.anyio
 async def test_a_pattern_run_hands_its_pattern_on(bench: Workbench) -> None:
-    bench.write({"checks/check_bad.py": "def test_bad(): assert 0\n", "test_fine.py": FINE})
+    bench.write({"checks/check_bad.py": "def test_bad(): assert 0\n", "check_fine.py": FINE, "test_fine.py": FINE})
 
-    found = await bench.discover(pattern="check_*.py")
+    found = await bench.discover(pattern="check_*.py", path="checks")
     answer = await bench.execute(pattern="check_*.py")
 
     assert [test["node_id"] for test in found["tests"]] == ["checks/check_bad.py::test_bad"]
@@ -212,6 +212,25 @@ async def test_the_rerun_of_a_run_with_broken_files_works_once_they_are_mended(b
 
     broken = await bench.execute(**arguments)
     bench.write(dict.fromkeys(files, FINE))
-    again = await bench.execute(**broken["rerun"])
+    again = await bench.execute(**(broken["rerun"] or arguments))
 
     assert (broken["verdict"], again["verdict"]) == ("failed", "passed")
+
+
+@pytest.mark.anyio
+async def test_many_failures_are_run_again_with_few_others_and_the_same_call_is_no_rerun(
+    every_bench: Workbench,
+) -> None:
+    source = """
+        import pytest
+        @pytest.mark.parametrize("kind", ["int8", "Float64", "bool"])
+        @pytest.mark.parametrize("n", range(10))
+        def test_{name}(n, kind): assert kind != "Float64"
+    """
+    every_bench.write({f"test_{file}.py": source.format(name=f"of_{file}") for file in "abc"})
+
+    whole = await every_bench.execute()
+    again = await every_bench.execute(**whole["rerun"])
+
+    assert whole["rerun"]["keywords"] == "float64"
+    assert (again["summary"]["failed"], again["summary"]["total"], again["rerun"]) == (30, 30, None)
