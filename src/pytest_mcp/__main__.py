@@ -7,16 +7,10 @@ folder is removed from sys.path before anything else is imported. Windows is ref
 import os
 import sys
 
-# For a person who tries it there, and for the log of a client that does.
-_ON_WINDOWS = (
-    "pytest-mcp does not run on Windows itself; use WSL: install and start it inside your Linux distribution.\n"
-)
-
-
-def _refuse_windows() -> None:
-    if sys.platform == "win32":
-        sys.stderr.write(_ON_WINDOWS)
-        sys.exit(2)
+if sys.platform == "win32":
+    # For a person who tries it there, and for the log of a client that does.
+    sys.stderr.write("pytest-mcp does not run on Windows itself; use WSL: install and start it in your distribution.\n")
+    sys.exit(2)
 
 
 def _remove_current_folder() -> None:
@@ -34,7 +28,6 @@ def _remove_current_folder() -> None:
         sys.path[:] = [entry for entry in sys.path if entry not in ("", folder)]
 
 
-_refuse_windows()
 _remove_current_folder()
 
 from pytest_mcp.cli.main import main  # noqa: E402 - only after the lines above

@@ -111,7 +111,7 @@ async def explain(request: ExplainEnvironment, project: Project) -> ExplainResul
     from pytest_mcp.environment.explain import explained  # noqa: PLC0415 - most calls execute tests
 
     config = project.config
-    trial = await interpreters.try_interpreters(Call(Survey.of(request), project), config.default_timeout)
+    trial = await interpreters.try_interpreters(Call(Survey.covering(request), project), config.default_timeout)
     if trial.error is not None and interruption.signal_that_stopped() is not None:
         raise trial.error
     python = trial.chosen.python if trial.chosen else None

@@ -26,7 +26,7 @@ _DEFINITION = re.compile(rb"^([ \t]*)(class|def|async def) (\w+)", re.MULTILINE)
 _SKIPPED_FOLDERS = frozenset({"node_modules", "site-packages", "__pycache__", "venv", "build", "dist"})
 
 
-def of_path(root: Path, relative: str) -> str | None:
+def near_path(root: Path, relative: str) -> str | None:
     """A file or folder of nearly this name in the same folder, or of exactly this name elsewhere in the project.
 
     A test file for it comes first: whoever asks for cart.py means test_cart.py.
@@ -50,7 +50,7 @@ def _test_files(name: str) -> list[str]:
     return [f"test_{bare}.py", f"{bare}_test.py"]
 
 
-def of_test(file: Path, selector: str) -> str | None:
+def near_test(file: Path, selector: str) -> str | None:
     """A test or class of exactly or nearly this name in the file, in whatever class it is."""
     # As it stands in a node id: some write Class.method, or leave :: at the end.
     asked = selector.partition("[")[0].replace(".", "::").strip(":")

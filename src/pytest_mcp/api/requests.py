@@ -119,7 +119,7 @@ class Survey(DiscoverTests):
     wants_portrait: ClassVar[bool] = True
 
     @classmethod
-    def of(cls, asked: ExplainEnvironment) -> "Survey":
+    def covering(cls, asked: ExplainEnvironment) -> "Survey":
         return cls().model_copy(update={"path": asked.path})
 
 

@@ -84,7 +84,7 @@ class Missing(ValueError):
 
 def explained(refusal: ValueError, *, suggests: bool = True) -> str:
     """Why a value was refused; of a path or node id with a path that exists, if there is one near."""
-    if suggests and isinstance(refusal, Missing) and (near := did_you_mean.of_path(refusal.root, refusal.relative)):
+    if suggests and isinstance(refusal, Missing) and (near := did_you_mean.near_path(refusal.root, refusal.relative)):
         return Sentence(f"does not exist; did you mean {text.in_line(near)}? ", SEE)
     return next((said for said in refusal.args if isinstance(said, Sentence)), None) or str(refusal)
 

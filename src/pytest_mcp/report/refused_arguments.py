@@ -70,7 +70,7 @@ def _why_missing(target: Target, missing: set[str]) -> str:
 def _next_step(target: Target) -> str:
     if ".py::" in (target.selector or "").partition("[")[0]:
         return "it looks like several node ids; send each as its own entry of the list"
-    near = target.selector and did_you_mean.of_test(target.path, target.selector)
+    near = target.selector and did_you_mean.near_test(target.path, target.selector)
     return f"did you mean {near}?" if near else SEE
 
 

@@ -35,7 +35,7 @@ class Oracle:
         except ValidationError:
             return False
         if isinstance(request, ExplainEnvironment):
-            request = Survey.of(request)
+            request = Survey.covering(request)
         if not isinstance(request, Request):
             return True  # nothing of it can reach a command line
         collect = isinstance(request, DiscoverTests)

@@ -55,7 +55,7 @@ def root(tmp_path: Path) -> Path:
 def test_a_missing_path_is_compared_with_its_folder_and_then_with_the_project(
     root: Path, asked: str, meant: str | None
 ) -> None:
-    assert did_you_mean.of_path(root, asked) == meant
+    assert did_you_mean.near_path(root, asked) == meant
 
 
 @pytest.mark.parametrize(
@@ -80,28 +80,28 @@ def test_a_missing_path_is_compared_with_its_folder_and_then_with_the_project(
     ],
 )
 def test_a_missing_test_is_compared_with_those_of_its_file(root: Path, asked: str, meant: str | None) -> None:
-    assert did_you_mean.of_test(root / "tests/shop/test_cart.py", asked) == meant
+    assert did_you_mean.near_test(root / "tests/shop/test_cart.py", asked) == meant
 
 
 def test_the_exact_name_in_a_class_comes_before_a_similar_name(root: Path) -> None:
     file = root / "tests/shop/test_cart.py"
     file.write_text(f"{SOURCE}\ndef test_totals(): pass\n", encoding="utf-8")
 
-    assert did_you_mean.of_test(file, "test_total") == "TestCart::test_total"
-    assert did_you_mean.of_test(file, "test_totales") == "test_totals"
+    assert did_you_mean.near_test(file, "test_total") == "TestCart::test_total"
+    assert did_you_mean.near_test(file, "test_totales") == "test_totals"
 
 
 def test_of_several_exact_names_the_one_whose_class_is_nearest_is_meant(root: Path) -> None:
     file = root / "tests/shop/test_cart.py"
     file.write_text(f"{SOURCE}\nclass TestBasket:\n    def test_total(self): pass\n", encoding="utf-8")
 
-    assert did_you_mean.of_test(file, "TestBaskets::test_total") == "TestBasket::test_total"
+    assert did_you_mean.near_test(file, "TestBaskets::test_total") == "TestBasket::test_total"
 
 
 def test_what_cannot_be_read_has_no_near_match(root: Path) -> None:
-    assert did_you_mean.of_test(root / "tests", "test_a") is None
-    assert did_you_mean.of_test(root / "nowhere.py", "test_a") is None
-    assert did_you_mean.of_path(root / "nowhere", "test_a.py") is None
+    assert did_you_mean.near_test(root / "tests", "test_a") is None
+    assert did_you_mean.near_test(root / "nowhere.py", "test_a") is None
+    assert did_you_mean.near_path(root / "nowhere", "test_a.py") is None
 
 
 @given(st.binary(max_size=300), st.text(max_size=40))
@@ -111,4 +111,4 @@ def test_whatever_a_file_holds_there_is_an_answer(
     file = tmp_path_factory.getbasetemp() / "any.py"
     file.write_bytes(source)
 
-    assert did_you_mean.of_test(file, name) is None or isinstance(did_you_mean.of_test(file, name), str)
+    assert did_you_mean.near_test(file, name) is None or isinstance(did_you_mean.near_test(file, name), str)
