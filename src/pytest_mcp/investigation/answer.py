@@ -26,7 +26,7 @@ FEW_RUNS = 3
 # A larger set of polluting tests is only counted, and one with longer names.
 MAX_LISTED = 20
 MAX_CHARACTERS = 4_000
-# How many of the innermost frames are told of a test that hangs.
+# How many of the innermost frames are named of a test that hangs.
 MAX_FRAMES = 5
 # What a rate of failure leaves to chance, and so many standard deviations. An interval that reaches farther than this
 # to both sides says nothing: after one pass and one failure it is 9 % to 91 %.

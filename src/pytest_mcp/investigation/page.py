@@ -47,8 +47,8 @@ def page_of(findings: Findings, result: InvestigateResult, origin: PageOrigin, *
     word = KINDS_IN_WORDS[result.kind].capitalize()
     confidence = f"Confidence {sentence(result.confidence)}."
     banner = Banner(_LOOKS.get(result.kind, "failed"), word, confidence, findings.node_id, created)
-    shown = [section for section in made if section.blocks]
-    return document.page_document(Content(report), origin, banner, shown, most=most)
+    filled = [section for section in made if section.blocks]
+    return document.page_document(Content(report), origin, banner, filled, most=most)
 
 
 def _tried(findings: Findings, result: InvestigateResult, most: int) -> list[Block]:

@@ -51,7 +51,7 @@ class Runner:
 
     config: Config
     chosen: Candidate
-    # Of its runs: each is told to end when this comes, and that takes time.
+    # When each of its runs is made to end, which takes time.
     deadline: Deadline
     # When all of it must be over.
     end: float = math.inf
@@ -176,8 +176,8 @@ def _testpaths(member: Path, portrait: Portrait) -> list[Path]:
 
 def _relative(places: Sequence[Path], root: Path) -> tuple[str, ...]:
     """Without those that do not exist and those that a call may not name."""
-    found = []
+    targets = []
     for place in places:
         with suppress(ValueError):
-            found.append(parse_path(str(place), root).relative)
-    return tuple(found)
+            targets.append(parse_path(str(place), root).relative)
+    return tuple(targets)

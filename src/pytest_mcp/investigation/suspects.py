@@ -99,8 +99,8 @@ async def find_suspects(
         with anyio.move_on_after(runner.deadline.left):
             changed = await since_base()
     with runner.in_time():
-        found = await in_thread(partial(suspects_of, run, node_id, changed))
-    return Suspected(tuple(found), None if found else _NOTHING_RAN)
+        functions = await in_thread(partial(suspects_of, run, node_id, changed))
+    return Suspected(tuple(functions), None if functions else _NOTHING_RAN)
 
 
 def _problem(run: Run[ExecuteTests], node_id: str, expected: Outcome) -> str | None:
@@ -244,8 +244,8 @@ def ranked(scored: Mapping[Line, float], clues: Clues) -> Ranked:
         of_call = CALL / math.sqrt(calls.get(function, math.inf))
         return (1 + of_frame + of_call + (CHANGED if function in changed else 0)) / most
 
-    found = [(line, scored[line] * weight(function)) for function, line in best.items()]
-    return sorted(found, key=lambda each: (-each[1], each[0]))
+    weighed = [(line, scored[line] * weight(function)) for function, line in best.items()]
+    return sorted(weighed, key=lambda each: (-each[1], each[0]))
 
 
 def _places(functions: Iterable[Function]) -> dict[Function, int]:
