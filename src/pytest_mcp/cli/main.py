@@ -66,8 +66,6 @@ class CommandModule(Protocol):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     open_closed_streams()
-    # While modules are imported there is no garbage, and looking for it takes a tenth of that time.
-    gc.set_threshold(50_000)
     # The default action ends the process at once; its supervisors then end everything that it started. SIGHUP is not
     # restored: nohup ignores it on purpose.
     signals.restore((signal.SIGINT, signal.SIGTERM, signal.SIGCHLD))
@@ -193,6 +191,8 @@ class _CommandParser(_Parser):
 
 
 def _module(name: str) -> CommandModule:
+    # While modules are imported there is no garbage, and looking for it takes a tenth of that time.
+    gc.set_threshold(50_000)
     return cast("CommandModule", import_module(f"pytest_mcp.cli.commands.{name}"))
 
 
