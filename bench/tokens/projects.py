@@ -33,7 +33,7 @@ class Project:
     errors: int = 0
     skipped: int = 0
     causes: tuple[Cause, ...] = ()
-    # The changed lines of an assertion's diff, in their order.
+    # What differs in a failed comparison.
     diff: tuple[str, ...] = ()
     uncollected: tuple[Uncollected, ...] = ()
 

@@ -164,16 +164,16 @@ def test_a_voucher_is_rounded_once():
 CHECKOUT_TESTS = tuple(line[4:].partition("(")[0] for line in CHECKOUT.splitlines() if line.startswith("def test_"))
 CHECKOUT_CAUSES = (
     Cause("assert 47 == 50", CHECKOUT_FILE),
-    Cause("'city': 'Bremen'", CHECKOUT_FILE),
+    Cause("'Bremen' != 'Hamburg'", CHECKOUT_FILE),
     Cause("a quantity must be positive, not -2", CHECKOUT_FILE),
     Cause("the warehouse does not answer", CHECKOUT_FILE),
 )
-# The lines of pytest's diff that differ.
+# What differs in the receipt.
 RECEIPT_DIFF = (
-    *("- 'city': 'Hamburg',", "+ 'city': 'Bremen',"),
-    *("- 'discount': 5,", "+ 'discount': 0,"),
-    *("- 'total': 95,", "+ 'total': 100,"),
-    *("- 'zip': '20457',", "+ 'zip': '28195',"),
+    "['city']: 'Bremen' != 'Hamburg'",
+    "['discount']: 0 != 5",
+    "['total']: 100 != 95",
+    "['zip']: '28195' != '20457'",
 )
 
 # Two files that cannot be imported.

@@ -219,22 +219,9 @@ def unnamed_causes(answer: Any, project: Project) -> list[str]:
 
 
 def cut_diff(answer: Any, diff: tuple[str, ...]) -> list[str]:
-    """The changed lines must be in one text, in this order or as the items that differ."""
-    texts = list(strings(answer))
-    found = [*(lines_missing(diff, text) for text in texts), *(items_missing(diff, text) for text in texts)]
-    fewest = min(found, key=len, default=list(diff))
-    return [f"a line of the diff is missing: {line}" for line in fewest]
-
-
-def lines_missing(diff: tuple[str, ...], text: str) -> list[str]:
-    rest = iter([" ".join(line.removeprefix("E").split()) for line in text.splitlines()])
-    # `in` takes from the iterator up to what it finds, and all of it where it finds nothing.
-    return [line for line in diff if line not in rest]
-
-
-def items_missing(diff: tuple[str, ...], text: str) -> list[str]:
-    """pytest shows the items of dicts that differ as `{'a': 1} != {'a': 2}`."""
-    return [line for line in diff if f"{{{line[1:].strip(' ,')}}}" not in text]
+    """All that differs must be in one text."""
+    lost = ([line for line in diff if line not in text] for text in strings(answer))
+    return [f"a difference is missing: {line}" for line in min(lost, key=len, default=[*diff])]
 
 
 def lost_files(answer: Any, project: Project) -> list[str]:

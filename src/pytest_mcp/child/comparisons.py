@@ -1,61 +1,39 @@
-"""Whole differences of a failed comparison, in few lines.
+"""The explanation of a failed comparison, in place of pytest's, which shows too little or everything.
 
-pytest explains a comparison briefly and says "use -v" for the rest, or prints everything with `-vv`: both operands,
-and every line that is equal. Here its brief explanation stays, and the differing lines it left out are added. Called
-for failed comparisons only, so a passing test pays nothing. It must never raise into pytest.
+pytest explains briefly and says "use -v" for the rest, or prints both values and every line that is equal. Here
+`differences` says what differs. What other plugins and the project explain stays. Called for failed comparisons only,
+so a passing test pays nothing. It must never raise into pytest.
 """
 
 from __future__ import annotations
 
 import re
 from contextlib import contextmanager, suppress
-from itertools import groupby, zip_longest
 from threading import RLock, get_ident
-from types import CodeType
-from typing import Any, Callable, Generator, Iterator, Sequence, TypeVar
+from types import CodeType, FunctionType
+from typing import Any, Generator, Iterable, Iterator, Sequence
 
+import differences
 import pytest
+from differences import MAX_VALUE, equality, is_text, membership
 
-# The verbosity at which pytest cuts nothing, and escapes what is not ASCII in values.
+# The verbosity at which pytest cuts nothing.
 EVERYTHING = 2
-# The one at which it shows values as they are, up to this many characters.
-LONG_VALUES = 1
-MAX_VALUE = 2400
-# pytest shows this many lines of an explanation; in what follows, runs of equal lines are shortened.
-ALWAYS_SHOWN = 8
-SHOWN_CHARACTERS = 640
-EQUAL_LINES = 3
-# More lines than this explain nothing.
-MAX_LINES = 2000
-# Values whose texts are longer have only the brief explanation: to format them takes seconds.
-MAX_COMPARED = 400_000
-# How much is spent on looking for similar lines, in pairs of characters: about a second.
-MAX_PAIRS = 10_000_000
+# An explanation up to this size is cut at no verbosity.
+NEVER_CUT_LINES, NEVER_CUT_CHARACTERS = 8, 640
+# Of what others explain.
+MAX_LINES = 200
 # What pytest says instead of the rest, at the end of a line or as a line of its own, indented below an attribute.
 _HINT = re.compile(r"(?:^ *|, )[Uu]se '?-vv?'? to (?:show|get (?:more|the full) diff)$")
-_DIFFERENCE = ("- ", "+ ")
-_EQUAL = "  "
-# The explanation of an attribute is indented as equal lines are.
-_NESTED = "Drill down into differing attribute"
-
 # How pytest-icdiff begins: two columns for people, with marks where colours would be, and no values in the first line.
 _IN_COLUMNS = "equals failed"
-
+# What pytest compares by a tolerance, and explains in numbers.
+_APPROXIMATE = "Approx"
+# How many pairs of characters `difflib.ndiff` may compare: about a second.
+MAX_PAIRS = 10_000_000
 # What is said to be the file of these functions.
 NO_FILE = "<pytest-mcp>"
-Function = TypeVar("Function", bound=Callable[..., Any])
 Lines = Sequence[str]
-
-
-def unseen(function: Function) -> Function:
-    """Hypothesis explains a failure by lines that only failing cases run, as these do. It skips code without a file."""
-    function.__code__ = without_file(function.__code__)
-    return function
-
-
-def without_file(code: CodeType) -> CodeType:
-    inner = (without_file(const) if isinstance(const, CodeType) else const for const in code.co_consts)
-    return code.replace(co_filename=NO_FILE, co_consts=tuple(inner))
 
 
 class Comparisons:
@@ -66,68 +44,54 @@ class Comparisons:
         self.asked = config.option.verbose
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
-    @unseen
     def pytest_assertrepr_compare(self, op: str, left: object, right: object) -> Generator[None, Any, None]:
         self.restore()
-        with quick_differences():
+        with quick_differences(without_lines=self.asked < EVERYTHING):
             outcome = yield
             if self.asked < EVERYTHING and outcome.excinfo is None:
-                needed = EVERYTHING
                 with suppress(Exception):
-                    explanations = self.explained(outcome.get_result(), (op, left, right))
-                    outcome.force_result(explanations)
-                    needed = verbosity_for(explanations[0] if explanations else [], left, right)
-                # Behind this hook pytest cuts by verbosity, so it stays high until the report is made.
-                self.config.option.verbose = max(self.asked, needed)
+                    explanation = self.explained(outcome.get_result(), op, left, right)
+                    outcome.force_result([explanation] if explanation else [])
+                    if len(explanation) > NEVER_CUT_LINES or sum(map(len, explanation)) > NEVER_CUT_CHARACTERS:
+                        # Behind this hook pytest cuts by verbosity, so it stays high until the report is made.
+                        self.config.option.verbose = EVERYTHING
 
-    @unseen
     def restore(self) -> None:
         self.config.option.verbose = self.asked
 
-    @unseen
-    def explained(self, results: Any, compared: tuple[str, object, object]) -> list[list[str]]:
+    def explained(self, results: Iterable[Any], op: str, left: object, right: object) -> list[str]:
         """pytest uses the first explanation that is not empty. Newer versions have it as an iterator."""
-        explanations = [list(lines) for lines in results if lines]
-        first = next((lines for lines in explanations if lines and lines[0] != _IN_COLUMNS), None)
-        if first is None:
-            return []
-        kept = shortened([_HINT.sub("", line) for line in first if not _HINT.match(line)])
-        if any(_HINT.match(line) for line in first):
-            kept += unsaid(self.differences(compared), kept)
-        return [kept[:MAX_LINES]]
+        explanations = [lines for lines in map(list, filter(None, results)) if lines and lines[0] != _IN_COLUMNS]
+        first = explanations[0] if explanations else []
+        if is_replaced(op, left, right) and (not first or self.is_of_pytest(first, op, left, right)):
+            with suppress(Exception):
+                ours = equality(left, right) if op == "==" else membership(left, op, right)
+                # Alone, the line for both values says no more than pytest does.
+                return ours if first or len(ours) > 1 else []
+        kept = [_HINT.sub("", line) for line in first if not _HINT.match(line)]
+        more = len(kept) - MAX_LINES
+        return kept if more <= 0 else [*kept[:MAX_LINES], "[%d more lines]" % more]
 
-    @unseen
-    def differences(self, compared: tuple[str, object, object]) -> list[str]:
-        op, left, right = compared
-        if is_long(left, right):
-            return []
-        self.config.option.verbose = EVERYTHING
+    def is_of_pytest(self, explanation: Lines, op: str, left: object, right: object) -> bool:
+        hooks = self.config.hook.pytest_assertrepr_compare.get_hookimpls()
         assertion = self.config.pluginmanager.get_plugin("assertion")
-        lines = assertion.pytest_assertrepr_compare(config=self.config, op=op, left=left, right=right) or ()
-        return [line for line in lines if line.startswith(_DIFFERENCE)]
+        if all(hook.plugin in (self, assertion) for hook in hooks):
+            return True
+        return explanation == list(assertion.pytest_assertrepr_compare(self.config, op, left, right) or ())
 
 
-@unseen
-def verbosity_for(explanation: list[str], left: object, right: object) -> int:
-    """The lowest verbosity that cuts neither the explanation nor, without one, the values."""
-    if explanation:
-        is_cut = len(explanation) > ALWAYS_SHOWN or sum(map(len, explanation)) > SHOWN_CHARACTERS
-    else:
-        is_cut = max(len(repr(left)), len(repr(right))) > MAX_VALUE
-    return EVERYTHING if is_cut else LONG_VALUES
-
-
-@unseen
-def is_long(*values: object) -> bool:
-    with suppress(Exception):
-        return sum(len(repr(value)) for value in values) > MAX_COMPARED
-    return True
+def is_replaced(op: str, left: Any, right: Any) -> bool:
+    if op == "==":
+        return not any(type(side).__name__.startswith(_APPROXIMATE) for side in (left, right))
+    return op in ("in", "not in") and is_text(left, right) and len(right) > MAX_VALUE
 
 
 @contextmanager
-@unseen
-def quick_differences() -> Generator[None, None, None]:
-    """Have pytest use `differing` for `difflib.ndiff`, which takes minutes for texts or values of a thousand lines."""
+def quick_differences(*, without_lines: bool = False) -> Generator[None, None, None]:
+    """Have pytest do without `difflib.ndiff`, which takes minutes for texts or values of a thousand lines.
+
+    With nothing at all in its place if its lines are not used, otherwise with a simpler difference of large texts.
+    """
     library: Any = None
     with suppress(Exception):
         # pytest too imports it for a failed comparison only. A project can have a module of this name.
@@ -137,7 +101,7 @@ def quick_differences() -> Generator[None, None, None]:
     if library is None:
         yield
         return
-    _REPLACEMENT.begin(library)
+    _REPLACEMENT.begin(library, without_lines)
     try:
         yield
     finally:
@@ -152,22 +116,24 @@ class Replacement:
         # A signal handler can compare too.
         self.lock = RLock()
         self.before: Any = None
+        self.without_lines = False
 
-    @unseen
     def __call__(self, old: Lines, new: Lines, *given: Any, **named: Any) -> Iterator[str]:
         # Not of pytest: a hook of the project, or another thread.
-        if given or named or get_ident() not in self.threads:
-            return self.before(old, new, *given, **named)  # type: ignore[no-any-return]  # the library's own
-        return differing(old, new, self.before)
+        is_ours = not given and not named and get_ident() in self.threads
+        if is_ours and self.without_lines:
+            return iter(())
+        if is_ours and sum(map(len, old)) * sum(map(len, new)) > MAX_PAIRS:
+            return marked(old, new)
+        return self.before(old, new, *given, **named)  # type: ignore[no-any-return]  # the library's own
 
-    @unseen
-    def begin(self, library: Any) -> None:
+    def begin(self, library: Any, without_lines: bool) -> None:
         with self.lock:
             if not self.threads:
                 self.before, library.ndiff = library.ndiff, self
+            self.without_lines = without_lines
             self.threads.append(get_ident())
 
-    @unseen
     def end(self, library: Any) -> None:
         with self.lock:
             self.threads.remove(get_ident())
@@ -178,68 +144,32 @@ class Replacement:
 _REPLACEMENT = Replacement()
 
 
-@unseen
-def differing(
-    old: Lines, new: Lines, ndiff: Any, most_pairs: int = MAX_PAIRS, most_lines: int = MAX_LINES
-) -> Iterator[str]:
-    """As `ndiff`, but similar lines are next to each other only where they are found in time."""
-    from difflib import SequenceMatcher
-
-    if pairs(old, new) <= most_pairs:
-        yield from ndiff(old, new)
-        return
-    start, end = equal_ends(old, new)
-    first, second = old[start : len(old) - end], new[start : len(new) - end]
-    left = most_pairs
-    yield from map(_EQUAL.__add__, old[:start])
-    for kind, *places in SequenceMatcher(None, first[:most_lines], second[:most_lines]).get_opcodes():
-        gone, come = first[places[0] : places[1]], second[places[2] : places[3]]
-        left -= pairs(gone, come) if kind == "replace" else 0
-        yield from ndiff(gone, come) if kind == "replace" and left >= 0 else in_turn(gone, come)
-    yield from in_turn(first[most_lines:], second[most_lines:])
-    yield from map(_EQUAL.__add__, old[len(old) - end :])
+def marked(old: Lines, new: Lines) -> Iterator[str]:
+    """As `ndiff`, without a look for similar lines."""
+    done = 0
+    for part in differences.parts_between(old, new):
+        yield from ("  " + line for line in old[done : part.start])
+        yield from ("- " + line for line in old[part.start : part.end])
+        yield from ("+ " + line for line in new[part.other_start : part.other_end])
+        done = part.end
+    yield from ("  " + line for line in old[done:])
 
 
-@unseen
-def pairs(old: Lines, new: Lines) -> int:
-    """Of characters, which Python compares with each other where all lines differ."""
-    return sum(map(len, old)) * sum(map(len, new))
+def without_file(code: CodeType) -> CodeType:
+    inner = (without_file(const) if isinstance(const, CodeType) else const for const in code.co_consts)
+    return code.replace(co_filename=NO_FILE, co_consts=tuple(inner))
 
 
-@unseen
-def equal_ends(old: Lines, new: Lines) -> tuple[int, int]:
-    shorter = min(len(old), len(new))
-    start = next((index for index in range(shorter) if old[index] != new[index]), shorter)
-    others = range(shorter - start)
-    return start, next((index for index in others if old[-1 - index] != new[-1 - index]), len(others))
-
-
-@unseen
-def in_turn(gone: Lines, come: Lines) -> Iterator[str]:
-    for one, other in zip_longest(gone, come):
-        if one == other:
-            yield _EQUAL + one
-        else:
-            yield from (mark + line for mark, line in zip(_DIFFERENCE, (one, other)) if line is not None)
-
-
-@unseen
-def unsaid(differences: list[str], kept: list[str]) -> list[str]:
-    text = "\n".join(kept)
-    return differences if any(line[2:].strip().rstrip(",") not in text for line in differences) else []
-
-
-@unseen
-def shortened(lines: list[str]) -> list[str]:
-    """Without most of the equal lines behind those that pytest would show."""
-    if any(line.lstrip().startswith(_NESTED) for line in lines):
-        return lines
-    kept = lines[:ALWAYS_SHOWN]
-    for equal, run in groupby(lines[ALWAYS_SHOWN:], key=lambda line: line.startswith(_EQUAL)):
-        part = list(run)
-        if equal and len(part) > EQUAL_LINES:
-            part = [part[0], "  [... %d equal lines ...]" % (len(part) - 2), part[-1]]
-        kept += part
-    while kept and not kept[-1]:
-        kept.pop()
-    return kept
+# Hypothesis explains a failure by lines that only failing cases run, as these do. It skips code without a file.
+for owner in (
+    globals(),
+    vars(Comparisons),
+    vars(Replacement),
+    vars(differences),
+    vars(differences.Walk),
+    vars(differences.Absent),
+):
+    for function in list(owner.values()):
+        if isinstance(function, FunctionType) and function.__module__ in (__name__, differences.__name__):
+            own: Any = getattr(function, "__wrapped__", function)
+            own.__code__ = without_file(own.__code__)

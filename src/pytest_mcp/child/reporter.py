@@ -18,6 +18,7 @@ from comparisons import Comparisons
 from describe import Clipper, safe_text, short_native, short_text, skip_reason, stack_of, text_of
 from import_origins import imported_elsewhere
 from ini_files import settings_file
+from outputs import output_lines
 from phases import Describer, MemoryReserve, Observer, Stages, fields_of, fields_of_error, fields_of_warning
 from selection import Selection
 from selection_facts import SelectionFacts
@@ -53,6 +54,8 @@ class Reporter:
         self.started = self.clock()
         self.config: Any = None
         self.comparisons: Comparisons | None = None
+        # Lines of what the last exception carries of others.
+        self.outputs: list[str] = []
         # Only in xdist's controller; and whether ids have the name of a group.
         self.workers: Controller | None = None
         self.is_grouped = False
@@ -220,6 +223,10 @@ class Reporter:
         else:
             self.workers.started(nodeid)
 
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_makereport(self, call: Any) -> None:
+        self.outputs = [] if call.excinfo is None else output_lines(call.excinfo.value)
+
     # First, because it gives the verbosity back before the terminal reads it.
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -246,6 +253,8 @@ class Reporter:
 
     def emit_phase(self, report: pytest.TestReport, context: object) -> None:
         fields = {"id": self.relocate(report.nodeid), **fields_of(report, context, self.describer)}
+        if fields["chain"] and report.outcome == "failed":
+            fields["chain"][-1][2] += self.outputs
         stage = None
         if self.full:
             # This part is only for json_report; the phase is reported without it too.

@@ -6,22 +6,27 @@ budget never shows less, and `tests` shows what `auto` does. What an example con
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 from pytest_mcp.api.requests import ExecuteTests
 from pytest_mcp.api.results import LISTED_WITHOUT_FAILURE, Coverage, ExecuteResult, FailureGroup, Omitted, TestResult
-from pytest_mcp.report import captured, collection_errors, coverage, fitting, grouping, rendering
-from pytest_mcp.report.example_style import CAPTURED_LINES, ExampleStyle
+from pytest_mcp.report import captured, collection_errors, coverage, fitting, grouping, rendering, tokens
+from pytest_mcp.report.example_style import CAPTURED, ExampleStyle
 from pytest_mcp.report.failures import Failure
 from pytest_mcp.report.fitting import Fits, ever_larger
 from pytest_mcp.report.grouping import Group
 from pytest_mcp.report.report import RanTest, Report
 from pytest_mcp.text import cut_middle
 
-# How many causes have a line of their own, and how many of them an example; the others share one line.
-MAX_CAUSES = 10
-MAX_EXAMPLES = 5
+# How many causes have an example, or a line where that does not fit; the others share one line.
+MAX_CAUSES = 20
+# What an example may cost in an answer of so many tokens: the first one, and each of the others unless detail is tests.
+# In a longer answer they may cost more, and more causes are shown.
+USUAL_TOKENS = 4000
+FIRST_TOKENS, SHORT_TOKENS = 600, 150
+# What the first one may cost where that is too much.
+LESS_TOKENS = (150, 300)
 # What pytest printed is cut in its middle beyond this, except with detail full.
 TEXT_CHARACTERS = 4000
 # Files with lines that did not run, before further causes have examples, and in all, except with detail tests or full.
@@ -43,7 +48,11 @@ class Rung:
     causes: int = 0
     errors: int = 0
     examples: int = 0
-    style: ExampleStyle = field(default_factory=ExampleStyle)
+    # What the first example may cost, and each of the others.
+    tokens: int = 0
+    short: int = SHORT_TOKENS
+    # How much of what was captured, if that was asked for.
+    captured: int | None = CAPTURED
     ids: bool = False
     text: bool = False
     further: int = 0
@@ -119,6 +128,14 @@ def _shared_line(groups: Sequence[Group]) -> FailureGroup:
     )
 
 
+class _Example(NamedTuple):
+    """A failed test as it is shown, and how many characters of its texts and of what was captured are left out."""
+
+    test: TestResult
+    text: int
+    captured: int
+
+
 class _Ladder:
     """The rungs of one report. The answer of each is made when it is tried."""
 
@@ -128,12 +145,12 @@ class _Ladder:
         self.errors = list(collection_errors.ever_more(report.collection_errors))
         examples = {cause.example.node_id for cause in report.groups}
         self.further = [failure for failure in report.failures if failure.node_id not in examples]
-        # What every example has; with `show_capture: true`, what is captured may be longer.
-        self.usual = ExampleStyle(captured=CAPTURED_LINES if report.captures else 0, variables=report.locals)
+        self.usual = ExampleStyle(captured=CAPTURED if report.captures else 0, variables=report.locals)
+        self.scale = max(1.0, (request.max_tokens or request.default_max_tokens) / USUAL_TOKENS)
+        self.causes = min(round(MAX_CAUSES * self.scale), len(report.groups))
         gaps = coverage.files_with_gaps(report.coverage)
         self.files = ever_larger(gaps if request.detail == "tests" else min(gaps, MAX_FILES))
-        # Each with how many characters of what was captured it leaves out.
-        self.examples: dict[tuple[str, ExampleStyle], tuple[TestResult, int]] = {}
+        self.examples: dict[tuple[str, int, int | None], _Example] = {}
 
     def highest(self, fits: Fits) -> ExecuteResult:
         *lower, top = self.rungs()
@@ -148,29 +165,31 @@ class _Ladder:
     def rungs(self) -> Iterator[Rung]:
         """From the least to what `auto` shows when everything fits. Each adds to the one before."""
         groups, others = self.report.groups, len(self.report.not_failed)
-        steps: list[dict[str, Any]] = [{"causes": number} for number in range(min(MAX_CAUSES, len(groups)) + 1)]
+        steps: list[dict[str, Any]] = [{"causes": number} for number in range(min(1, self.causes) + 1)]
         steps += [{"errors": level} for level in range(1, len(self.errors))]
-        if groups:
-            styles = [self.usual, *self.usual.reduced()]
-            steps += [{"examples": 1, "style": style} for style in reversed(styles)]
+        steps += [{"examples": 1}] if groups else []
+        steps += [{"causes": number} for number in range(2, self.causes + 1)]
+        steps += [{"tokens": most} for most in (*LESS_TOKENS, round(FIRST_TOKENS * self.scale))] if groups else []
         steps += [{"ids": True}]
         steps += [{"files": number} for number in self.files if number <= FIRST_FILES]
-        steps += [{"examples": number} for number in range(2, min(MAX_EXAMPLES, len(groups)) + 1)]
+        steps += [{"examples": number} for number in range(2, self.causes + 1)]
         steps += [{"text": True}]
         steps += [{"not_failed": others}] if others <= LISTED_WITHOUT_FAILURE else []
         steps += [{"files": number} for number in self.files if number > FIRST_FILES]
-        steps += [{"style": replace(self.usual, captured=lines)} for lines in self._more_captured()]
+        steps += [{"captured": characters} for characters in self._more_captured()]
         rung = Rung()
         for step in steps:
             rung = replace(rung, **step)
             yield rung
 
     def _more_captured(self) -> list[int | None]:
-        """Ever more lines of what was captured, then all of it as it was written, if that was asked for."""
+        """Ever more of what was captured, then all of it as it was written, if that was asked for."""
         if not self.request.show_capture:
             return []
-        most = captured.most_lines(cause.example for cause in self.report.groups)
-        return [*(number for number in ever_larger(most) if number > CAPTURED_LINES), None]
+        longest = max(
+            (len(each) for cause in self.report.groups for each in captured.contents(cause.example)), default=0
+        )
+        return [*(number for number in ever_larger(longest) if number > CAPTURED), None]
 
     def _with_every_test(self, top: Rung) -> list[Rung]:
         """With detail tests: every further cause and failure, then every other test."""
@@ -178,8 +197,8 @@ class _Ladder:
             return [top]
         examples = range(top.examples + 1, len(self.report.groups) + 1)
         others = range(top.not_failed + 1, len(self.report.not_failed) + 1)
-        rungs = [top]
-        rungs += [replace(top, causes=max(top.causes, number), examples=number) for number in examples]
+        rungs = [top, replace(top, short=FIRST_TOKENS)]
+        rungs += [replace(rungs[-1], causes=max(top.causes, number), examples=number) for number in examples]
         rungs += [replace(rungs[-1], further=number) for number in range(1, len(self.further) + 1)]
         rungs += [replace(rungs[-1], not_failed=number) for number in others]
         return rungs
@@ -187,27 +206,42 @@ class _Ladder:
     def answer(self, rung: Rung) -> ExecuteResult:
         report = self.report
         text = cut_middle(report.condensed, TEXT_CHARACTERS) if rung.text else ""
-        failed = [self._example(failure, rung.style) for failure in self._failures(rung)]
-        of_tests = sum(left_out for _, left_out in failed) if report.captures else 0
+        failed = [
+            self._example(failure, rung, is_first=not number) for number, failure in enumerate(self._failures(rung))
+        ]
         return report.answer(
             collection_errors=self.errors[rung.errors] if self.errors else [],
             failure_groups=self._cause_lines(rung),
-            tests=[*(test for test, _ in failed), *map(_listed, report.not_failed[: rung.not_failed])],
+            tests=[*(each.test for each in failed), *map(_listed, report.not_failed[: rung.not_failed])],
             text_output="\n".join(filter(None, (text, report.closing))),
             json_report=None,
             coverage=_coverage(report, rung.files, in_full=self.request.detail != "auto"),
-            omitted=self._omitted(rung, of_tests=of_tests, of_pytest=max(0, len(report.condensed) - len(text))),
+            omitted=self._omitted(rung, failed, of_pytest=max(0, len(report.condensed) - len(text))),
         )
 
     def _failures(self, rung: Rung) -> list[Failure]:
         examples = [cause.example for cause in self.report.groups[: rung.examples]]
         return [*examples, *self.further[: rung.further]]
 
-    def _example(self, failure: Failure, style: ExampleStyle) -> tuple[TestResult, int]:
-        key = failure.node_id, style
+    def _example(self, failure: Failure, rung: Rung, *, is_first: bool) -> _Example:
+        """The longest one that costs no more than it may."""
+        most = rung.tokens if is_first else min(rung.tokens, round(rung.short * self.scale))
+        style = self.usual if is_first or rung.short > SHORT_TOKENS else self.usual.short
+        key = failure.node_id, most, rung.captured
         if key not in self.examples:
-            self.examples[key] = rendering.example(failure, style), captured.characters_left_out(failure, style)
+            self.examples[key] = self._fitted(failure, style, most, rung.captured)
         return self.examples[key]
+
+    def _fitted(self, failure: Failure, style: ExampleStyle, most: int, characters: int | None) -> _Example:
+        for each in style.reduced():
+            shown, chosen = rendering.example(failure, each), each
+            if tokens.estimate(f"{shown.message}\n{shown.traceback}") <= most:
+                break
+        if characters != CAPTURED:
+            chosen = replace(chosen, captured=characters)
+            shown = rendering.example(failure, chosen)
+        of_captured = captured.characters_left_out(failure, chosen) if self.report.captures else 0
+        return _Example(shown, rendering.characters_left_out(failure, chosen), of_captured)
 
     def _cause_lines(self, rung: Rung) -> list[FailureGroup]:
         """Those of several failures, those that are not shown, and one line for all the others."""
@@ -222,10 +256,11 @@ class _Ladder:
         rest = groups[rung.causes :]
         return [*lines, *([_shared_line(rest)] if rest else [])]
 
-    def _omitted(self, rung: Rung, *, of_tests: int, of_pytest: int) -> Omitted | None:
-        """`of_tests` and `of_pytest`: how many characters of what they have printed are left out."""
+    def _omitted(self, rung: Rung, failed: Sequence[_Example], *, of_pytest: int) -> Omitted | None:
+        """`of_pytest`: how many characters of what pytest has printed are left out."""
         report = self.report
-        hints = self._hints(rung, of_tests=of_tests > 0, of_pytest=of_pytest > 0)
+        of_texts, of_captured = sum(each.text for each in failed), sum(each.captured for each in failed)
+        hints = self._hints(rung, of_texts=of_texts > 0, of_captured=of_captured > 0, of_pytest=of_pytest > 0)
         if not hints:
             return None
         listed = [test.outcome for test in report.not_failed[: rung.not_failed]]
@@ -234,22 +269,21 @@ class _Ladder:
             passed=report.summary.passed - listed.count("passed"),
             skipped=report.summary.skipped - listed.count("skipped"),
             same_cause_failures=sum(len(cause.others) for cause in named) - rung.further,
-            text_characters=of_tests + of_pytest,
+            text_characters=of_texts + of_captured + of_pytest,
             hint="; ".join(hints),
         )
 
-    def _hints(self, rung: Rung, *, of_tests: bool, of_pytest: bool) -> list[str]:
-        """What brings back what is left out, also of what tests and pytest have printed; none if nothing is."""
+    def _hints(self, rung: Rung, *, of_texts: bool, of_captured: bool, of_pytest: bool) -> list[str]:
+        """What brings back what is left out; none if nothing is."""
         is_auto = self.request.detail == "auto"
         unshown = rung.examples < len(self.report.groups)
-        by_detail = is_auto and unshown and rung.examples == MAX_EXAMPLES
-        reduced = rung.examples > 0 and replace(rung.style, captured=self.usual.captured) != self.usual
-        by_capture = of_tests and not self.request.show_capture and rung.style == self.usual
+        by_detail = is_auto and unshown and rung.examples == self.causes
+        by_capture = of_captured and not self.request.show_capture
         others = len(self.report.not_failed) + len(self.further)
         too_large = (
-            reduced
-            or (unshown and not by_detail)
-            or (of_tests and not by_capture)
+            (unshown and not by_detail)
+            or of_texts
+            or (of_captured and not by_capture)
             or (of_pytest and not rung.text)
             or (bool(self.errors) and rung.errors < len(self.errors) - 1)
             or (not is_auto and rung.not_failed + rung.further < others)

@@ -1,8 +1,11 @@
-"""What a failed test printed and logged: the last lines of each stream, tracebacks in it in few lines; or all of it."""
+"""What a failed test printed and logged: the end of each stream, tracebacks in it in few lines; or all of it."""
 
 import re
+from ast import literal_eval
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import accumulate
 
 from pytest_mcp.report import frames, places
 from pytest_mcp.report.example_style import ExampleStyle
@@ -10,8 +13,9 @@ from pytest_mcp.report.failures import Failure, Section
 from pytest_mcp.run.exceptions import Frame, Raised
 from pytest_mcp.text import cut_middle
 
-# A longer line is cut in its middle.
-LINE_CHARACTERS = 500
+# A part of a compared text as `child/differences.py` shows it, and how long it must be to tell that it was printed.
+_COMPARED_TEXT = re.compile(r" *\+ …?b?((['\"]).*?\2)(?: … |…?$)")
+LEAST_COMPARED = 8
 # A line that is written this often is a progress bar.
 _REDRAWN = 3
 # A traceback in what was captured.
@@ -32,6 +36,8 @@ class _Excerpt:
 
 def captured_lines(sections: Iterable[Section], failure: Failure, style: ExampleStyle) -> Iterator[str]:
     for title, content in sections if style.captured != 0 else ():
+        if style.captured is not None and _holds_compared(content, failure):
+            continue
         excerpt = _excerpt(content, failure, style)
         yield f"{title}:"
         if excerpt.lines_left_out:
@@ -40,17 +46,27 @@ def captured_lines(sections: Iterable[Section], failure: Failure, style: Example
 
 
 def characters_left_out(failure: Failure, style: ExampleStyle) -> int:
-    """Of all that was captured."""
-    return sum(_excerpt(content, failure, style).characters_left_out for _, content in _all_sections(failure))
+    """Of all that was captured and says something new."""
+    return sum(
+        _excerpt(content, failure, style).characters_left_out
+        for content in contents(failure)
+        if not _holds_compared(content, failure)
+    )
 
 
-def most_lines(failures: Iterable[Failure]) -> int:
-    """Of the longest stream."""
-    return max((content.count("\n") for each in failures for _, content in _all_sections(each)), default=0)
+def contents(failure: Failure) -> list[str]:
+    sections = [*failure.sections, *(section for part in failure.parts for section in part.sections)]
+    return [content for _, content in sections]
 
 
-def _all_sections(failure: Failure) -> list[Section]:
-    return [*failure.sections, *(section for part in failure.parts for section in part.sections)]
+def _holds_compared(content: str, failure: Failure) -> bool:
+    """Whether a compared text was printed, which the explanation of the comparison shows by its differing parts."""
+    for part in (_COMPARED_TEXT.match(line) for raised in failure.parts[0].chain for line in raised.text):
+        if part and len(part[1]) >= LEAST_COMPARED:
+            with suppress(ValueError, SyntaxError):
+                if part[1][1:-1] in content or literal_eval(part[1]) in content:
+                    return True
+    return False
 
 
 def _excerpt(content: str, failure: Failure, style: ExampleStyle) -> _Excerpt:
@@ -61,18 +77,13 @@ def _excerpt(content: str, failure: Failure, style: ExampleStyle) -> _Excerpt:
     redrawn = [
         [part for part in line.split("\r") if part.strip()] for line in _with_short_tracebacks(written, failure, style)
     ]
-    visible = [parts[-1:] if len(parts) >= _REDRAWN else parts for parts in redrawn]
-    lines = [" ".join(parts) for parts in visible]
-    kept = lines[-style.captured :] if style.captured else []
-    cut = [cut_middle(line, LINE_CHARACTERS, separator=" ") for line in kept]
-    overwritten = _length(redrawn) - _length(visible)
-    # Of a line that was cut, so many characters are its own.
-    shown = sum(len(line) if line == short else LINE_CHARACTERS for line, short in zip(kept, cut, strict=True))
-    return _Excerpt(cut, len(lines) - len(kept), sum(map(len, lines)) + overwritten - shown)
-
-
-def _length(lines: Iterable[Iterable[str]]) -> int:
-    return sum(len(part) for parts in lines for part in parts)
+    lines = [" ".join(parts[-1:] if len(parts) >= _REDRAWN else parts) for parts in redrawn]
+    totals = accumulate(len(line) + 1 for line in reversed(lines))
+    # The last line in any case.
+    kept = max(1, sum(total <= style.captured for total in totals)) if style.captured else 0
+    shown = [cut_middle(line, style.captured, separator=" ") for line in lines[len(lines) - kept :]]
+    everything = sum(len(part) for parts in redrawn for part in parts)
+    return _Excerpt(shown, len(lines) - kept, max(0, everything - sum(map(len, shown))))
 
 
 def _with_short_tracebacks(lines: list[str], failure: Failure, style: ExampleStyle) -> list[str]:

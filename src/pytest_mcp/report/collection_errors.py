@@ -64,7 +64,10 @@ def without_machinery(error: CollectionError) -> CollectionError:
     if error.message.endswith(in_message):
         kept = [line for line in kept if not line.endswith(f'/{error.file}", line {error.line}')]
     message = error.message.removesuffix(in_message)
-    return error.model_copy(update={"message": message, "traceback": "\n".join(kept) or None})
+    traceback = "\n".join(kept)
+    # What has no exception is its own traceback.
+    is_said = not traceback or traceback.strip() == message.strip()
+    return error.model_copy(update={"message": message, "traceback": None if is_said else traceback})
 
 
 def _as_pytest_writes(error: CollectionError) -> str:

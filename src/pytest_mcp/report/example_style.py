@@ -7,35 +7,55 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-# How many of the last lines of each captured stream are shown, unless more is asked for.
-CAPTURED_LINES = 20
+# Characters from the end of each captured stream: in the first example, and in the others.
+CAPTURED, CAPTURED_SHORT = 500, 120
 
 
 @dataclass(frozen=True)
 class ExampleStyle:
-    """What is shown, beside the statement that failed and the lines that differ, which always are."""
+    """What is shown, beside the statement of the test and the one that failed, which always are."""
 
+    # Lines of a difference that are equal on both sides.
     equal_lines: bool = True
-    # So many of the last lines of each stream; None: all, as they were written.
-    captured: int | None = CAPTURED_LINES
+    # So many characters from the end of each stream; None: all, as it was written.
+    captured: int | None = CAPTURED
     foreign_frames: bool = True
     arguments: bool = True
     outer_frames: bool = True
     variables: bool = False
-    # Otherwise only the first part of a failure is shown, with the middle of its text cut.
-    whole_texts: bool = True
+    # Of each exception's text, so many lines of so many characters.
+    lines: int = 60
+    width: int = 600
+    # Otherwise only the first part of a failure, and of a long chain the first and the last exceptions.
+    every_part: bool = True
 
     def reduced(self) -> Iterator["ExampleStyle"]:
-        """With ever less, for an example that alone is too large."""
+        """This, then with ever less."""
         steps: list[dict[str, Any]] = [
+            {},
             {"equal_lines": False},
             {"captured": 0},
             {"foreign_frames": False},
             {"arguments": False, "variables": False},
             {"outer_frames": False},
-            {"whole_texts": False},
+            {"lines": min(self.lines, 16), "width": min(self.width, 300)},
+            {"lines": 5, "width": 200, "every_part": False},
         ]
         style = self
         for step in steps:
             style = replace(style, **step)
             yield style
+
+    @property
+    def short(self) -> "ExampleStyle":
+        """For an example that is not the first."""
+        return replace(
+            self,
+            equal_lines=False,
+            captured=self.captured and CAPTURED_SHORT,
+            foreign_frames=False,
+            arguments=False,
+            outer_frames=False,
+            lines=10,
+            width=240,
+        )

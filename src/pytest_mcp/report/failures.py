@@ -97,7 +97,7 @@ class Failure:
         """
         message = self.parts[0].message.strip()
         whole = not self.parts[0].chain or message.partition("\n")[0].rstrip().endswith(":")
-        return " ".join(message.split()) if whole else self.cause
+        return " ".join(message.split()) if whole else plain(_one_line(message))
 
     @property
     def type(self) -> str:

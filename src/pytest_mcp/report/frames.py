@@ -1,7 +1,7 @@
 """The frames of an exception in few lines: those of the project with place and statement, the others folded.
 
-The last two frames of the project have their statement, the innermost also the values of its arguments or all of its
-variables. Frames that repeat are shown once.
+The test's own frame and the last two of the project have their statement, the innermost also the values of its
+arguments or all of its variables. Frames that repeat are shown once.
 """
 
 import re
@@ -37,7 +37,10 @@ def frame_lines(raised: Raised, node_id: str, style: ExampleStyle) -> Iterator[s
     innermost = max(own, default=None)
     # The last of each place, so that a recursion does not take both.
     different = {(frame.place, frame.function): index for index, frame in own.items()}
-    stated = set(sorted(different.values())[-FRAMES_WITH_STATEMENT:])
+    stated = set(
+        sorted(different.values())[-FRAMES_WITH_STATEMENT:] if style.outer_frames else [max(own)] if own else []
+    )
+    stated |= {index for (_, function), index in different.items() if function == test_function(node_id)}
     # What raises a group only collects what others have raised.
     stated |= set() if raised.link == "group" else {len(frames) - 1}
     for is_folded, run in groupby(enumerate(frames), key=lambda pair: pair[0] not in own and pair[0] not in stated):
@@ -53,6 +56,10 @@ def frame_lines(raised: Raised, node_id: str, style: ExampleStyle) -> Iterator[s
                     yield _place(frame)
             if repeated and (style.outer_frames or unit[-1][0] in stated):
                 yield f"    [{repeated} more frames like {'this' if len(unit) == 1 else f'these {len(unit)}'}]"
+
+
+def test_function(node_id: str) -> str:
+    return node_id.rpartition("::")[2].partition("[")[0]
 
 
 def _with_inner(frames: Iterable[Frame]) -> list[Frame]:
@@ -139,10 +146,10 @@ def _variables(lines: tuple[str, ...]) -> Iterator[str]:
 
 def _arguments(frame: Frame, node_id: str) -> Iterator[str]:
     """Values that a reader cannot know: no bare objects, and of a test only parameters that its id does not show."""
-    test, bracket, parameters = node_id.rpartition("::")[2].partition("[")
+    _, bracket, parameters = node_id.rpartition("::")[2].partition("[")
     named, left = [], VALUES_CHARACTERS
     for name, value in frame.arguments:
-        is_known = frame.function == test and (not bracket or value.strip("'\"") in parameters)
+        is_known = frame.function == test_function(node_id) and (not bracket or value.strip("'\"") in parameters)
         if name in ("self", "cls") or _OBJECT.search(value) or is_known:
             continue
         text = f"{name} = {_shortened(value, VALUE_CHARACTERS)}"

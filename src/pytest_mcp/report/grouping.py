@@ -15,7 +15,6 @@ from typing import NamedTuple
 from pytest_mcp.report import places
 from pytest_mcp.report.failures import ADDRESS, TYPE, Failure
 from pytest_mcp.run.exceptions import Raised
-from pytest_mcp.text import cut_middle
 
 # The one line that stands for a cause.
 CAUSE_CHARACTERS = 120
@@ -132,7 +131,9 @@ def group(failures: Sequence[Failure]) -> list[Group]:
 
 def line(message: str) -> str:
     """The one line that stands for a cause."""
-    return cut_middle(message.strip().partition("\n")[0], CAUSE_CHARACTERS, separator=" ")
+    first = message.strip().partition("\n")[0]
+    half = CAUSE_CHARACTERS // 2 - 2
+    return first if len(first) <= CAUSE_CHARACTERS else f"{first[:half]} ... {first[-half:]}"
 
 
 def masked(message: str, node_id: str, *, numbers: bool = True) -> str:

@@ -5,30 +5,39 @@ it. What has no structure keeps pytest's text.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+import sys
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from pytest_mcp.api.results import TestResult
-from pytest_mcp.report import grouping
 from pytest_mcp.report.captured import captured_lines
 from pytest_mcp.report.example_style import ExampleStyle
 from pytest_mcp.report.failures import ANNOUNCED, Failure, Part, Section, named_group, plain
-from pytest_mcp.report.frames import frame_lines
+from pytest_mcp.report.frames import frame_lines, test_function
 from pytest_mcp.run.exceptions import Chain, Raised
 from pytest_mcp.text import cut_middle
 
-# What is left of a text that is too long for the budget even without everything else.
-TEXT_CHARACTERS = 600
-# How many of a long chain or group then are: its first and its last exceptions.
+# How many of a long chain or group are shown if not all: its first and its last exceptions.
 FIRST_RAISED, LAST_RAISED = 2, 3
+# How many subtests are named that failed like another one.
+SHOWN_SUBTESTS = 3
 
 _SEPARATOR = re.compile(r"^(?:_ ){3,}_?$", re.MULTILINE)
 _COMPARISON = re.compile(r"(?:AssertionError: )?assert ")
 # An explanation is indented by two spaces, and equal lines of its difference by two more.
 _EQUAL_LINE = re.compile(r"^ {4}(?! *[-+?] )")
+_UNITTEST = re.compile(r"AssertionError: (?!assert ).*(?: != | differ: )")
+_EQUAL_IN_UNITTEST = re.compile(r"^ {2}")
 # So are lines on a nested attribute.
 _NESTED = "Drill down into differing attribute"
 _DIFFERENCE = re.compile(r"^ *[-+] ", re.MULTILINE)
+# Marks below a line of a difference, which say what the two lines show already.
+_MARKS = re.compile(r" *\? [ +^-]*$")
+# The value of an expression, which the line above has.
+_WHERE = re.compile(r"( *\+ +(?:where|and) ++)(.{41,}?)( = .*)$")
+# A function that was called, whose name the statement has.
+_CALLABLE = re.compile(r" *\+ +(?:where|and) ++<(?:function|bound method|built-in|class|module) ")
+_FUNCTION = re.compile(r"<function ([\w.]++) at 0x…>")
 _LINKS = {
     "cause": "raised from the above:",
     "context": "raised while handling the above:",
@@ -39,8 +48,7 @@ _WIDTH = 80
 
 
 def example(failure: Failure, style: ExampleStyle) -> TestResult:
-    message = failure.cause if style.whole_texts else grouping.line(failure.cause)
-    return _test_result(failure, message, render(failure, style))
+    return _test_result(failure, cut_middle(failure.cause, style.width, separator=" "), render(failure, style))
 
 
 def example_in_full(failure: Failure, *, with_captured: bool) -> TestResult:
@@ -73,29 +81,60 @@ def _heading(character: str, title: str) -> str:
 
 
 def render(failure: Failure, style: ExampleStyle) -> str:
-    parts = failure.parts if style.whole_texts else failure.parts[:1]
-    lines = [line for part in parts for line in _part(part, failure, style)]
+    parts = list(_different_parts(failure)) if style.every_part else [(failure.parts[0], [])]
+    lines = [line for part, alike in parts for line in (*_part(part, failure, style), *_named(alike))]
     return plain("\n".join([*lines, *captured_lines(failure.sections, failure, style)]))
+
+
+def characters_left_out(failure: Failure, style: ExampleStyle) -> int:
+    """Of the texts of exceptions."""
+    texts = [
+        text
+        for part in failure.parts
+        for text in [raised.text for raised in part.chain] or [tuple(part.text.split("\n"))]
+    ]
+    whole = replace(style, lines=sys.maxsize, width=sys.maxsize)
+    everything, shown = (sum(len(line) for text in texts for line in _bounded(text, each)) for each in (whole, style))
+    return everything - shown
+
+
+def _different_parts(failure: Failure) -> Iterable[tuple[Part, list[Part]]]:
+    """Each part, with further subtests that failed at the same place in the same way."""
+    alike: dict[Hashable, tuple[Part, list[Part]]] = {}
+    for number, part in enumerate(failure.parts):
+        ways = tuple(frame.place for raised in part.chain for frame in raised.frames)
+        key = (ways, part.message.partition(":")[0]) if part.is_subtest and ways else number
+        first, others = alike.setdefault(key, (part, []))
+        if first is not part:
+            others.append(part)
+    return alike.values()
+
+
+def _named(alike: list[Part]) -> list[str]:
+    if not alike:
+        return []
+    names = ", ".join(part.title or "" for part in alike[:SHOWN_SUBTESTS])
+    more = f" and {len(alike) - SHOWN_SUBTESTS} more" if len(alike) > SHOWN_SUBTESTS else ""
+    return [f"-- in the same way: {names}{more}"]
 
 
 def _part(part: Part, failure: Failure, style: ExampleStyle) -> Iterator[str]:
     first_line = part.message.partition("\n")[0]
-    if part.title and (part is not failure.parts[0] or len(failure.parts) > 1):
+    if part.title and part is not failure.parts[0]:
         yield f"-- {part.title}: {part.message.strip().partition(chr(10))[0]}"
     has_no_place = not any(raised.frames for raised in part.chain) if part.chain else "\n" not in part.text.strip()
     if part.place and has_no_place:
-        yield f"{part.place}: in {failure.node_id.rpartition('::')[2].partition('[')[0]}"
+        yield f"{part.place}: in {test_function(failure.node_id)}"
     if part.chain:
         yield from _chain(part.chain, first_line, failure, style)
     else:
         lines = _SEPARATOR.sub("_ _ _", part.text).strip("\n").split("\n")
-        lines = lines[_has_whole(first_line, lines[0], style) :]
-        yield from _bounded("\n".join(lines), style).split("\n") if lines else ()
+        yield from _bounded(lines[_is_said(first_line, lines[0]) :], style)
     yield from captured_lines(part.sections, failure, style)
 
 
 def _chain(chain: Chain, message: str, failure: Failure, style: ExampleStyle) -> Iterator[str]:
-    left_out = range(0) if style.whole_texts else range(FIRST_RAISED, len(chain) - LAST_RAISED)
+    left_out = range(0) if style.every_part else range(FIRST_RAISED, len(chain) - LAST_RAISED)
     quiet = replace(style, arguments=False, variables=False)
     for index, raised in enumerate(chain):
         if index in left_out:
@@ -105,40 +144,51 @@ def _chain(chain: Chain, message: str, failure: Failure, style: ExampleStyle) ->
         if raised.note:
             yield f"[{raised.note.partition(chr(10))[0].strip('! ')}]"
         text = raised.text if style.equal_lines else _differing(raised.text)
-        if _is_in_message(raised, message, chain, style):
-            text = text[1:]
-        yield from (f"E   {line}" for line in _bounded("\n".join(text), style).split("\n") if line.strip())
+        yield from (f"E   {line}" for line in _bounded(text[_is_in_message(raised, message, chain) :], style))
         if raised.link is not None:
             yield _LINKS.get(raised.link, _LINKS["context"])
 
 
-def _is_in_message(raised: Raised, message: str, chain: Chain, style: ExampleStyle) -> bool:
+def _is_in_message(raised: Raised, message: str, chain: Chain) -> bool:
     """Whether the message of the test has the first line of a group or of the last exception."""
     group = named_group(chain, message)
-    if group is not None:
-        return raised is chain[group] and _is_whole(message, style)
-    return raised is chain[-1] and _has_whole(message, raised.headline, style)
+    return raised is chain[group] if group is not None else raised is chain[-1] and _is_said(message, raised.headline)
 
 
-def _has_whole(message: str, line: str, style: ExampleStyle) -> bool:
-    """Whether the message of the test, as it is shown, has this line."""
-    return message.endswith(line) and _is_whole(message, style)
+def _is_said(message: str, line: str) -> bool:
+    """Whether the message of the test has this line. One that announces others may have been cut."""
+    return message.endswith(line) and not (message.endswith(":") and len(message) > ANNOUNCED)
 
 
-def _is_whole(message: str, style: ExampleStyle) -> bool:
-    if message.endswith(":") and len(message) > ANNOUNCED:
-        return False
-    return style.whole_texts or len(message) <= grouping.CAUSE_CHARACTERS
+def _bounded(text: Sequence[str], style: ExampleStyle) -> Iterator[str]:
+    """As many lines as the style has, most of them from the beginning."""
+    lines = [
+        _without_value(line) for line in text if line.strip() and not (_MARKS.match(line) or _CALLABLE.match(line))
+    ]
+    last = style.lines // 4
+    hidden = len(lines) - style.lines
+    for number, line in enumerate(lines):
+        if hidden > 0 and style.lines - last <= number < len(lines) - last:
+            yield from [f"[... {hidden} lines left out ...]"] if number == style.lines - last else []
+        else:
+            yield cut_middle(line, style.width, separator=" ")
 
 
-def _bounded(text: str, style: ExampleStyle) -> str:
-    return text if style.whole_texts else cut_middle(text, TEXT_CHARACTERS)
+def _without_value(line: str) -> str:
+    # Addresses are masked first: of one that is cut nothing tells that it is one.
+    line = _FUNCTION.sub(r"\1", plain(line))
+    where = _WHERE.match(line)
+    return f"{where[1]}{where[2][:20]}...{where[2][-10:]}{where[3]}" if where else line
 
 
 def _differing(text: tuple[str, ...]) -> tuple[str, ...]:
     """Without lines that are equal on both sides, if it explains a comparison and anything differs there."""
     start = next((index + 1 for index, line in enumerate(text) if _COMPARISON.match(line)), len(text))
+    equal = _EQUAL_LINE
+    if text and _UNITTEST.match(text[0]):
+        # Its explanations are not indented.
+        start, equal = 1, _EQUAL_IN_UNITTEST
     explanation = "\n".join(text[start:])
     if _NESTED in explanation or not _DIFFERENCE.search(explanation):
         return text
-    return (*text[:start], *(line for line in text[start:] if not _EQUAL_LINE.match(line)))
+    return (*text[:start], *(line for line in text[start:] if not equal.match(line)))

@@ -11,7 +11,7 @@ from pytest_mcp.api.errors import ExecutionFailed, InternalError, RunFacts
 from pytest_mcp.api.results import ExecuteResult
 from pytest_mcp.cli import render_run
 from pytest_mcp.report import report
-from pytest_mcp.report.budget import MAX_CAUSES, MAX_EXAMPLES, fit_execution
+from pytest_mcp.report.budget import fit_execution
 from pytest_mcp.report.report import Report
 from pytest_mcp.run.events import Covered, CoveredFile, Event, Started
 from pytest_mcp.terminal.colours import Painter
@@ -96,26 +96,6 @@ def test_with_every_test_asked_for_every_failure_is_whole(detail: str) -> None:
 
     assert sum(line.startswith("FAILED") for line in said) == 3
     assert not any("same cause" in line for line in said)
-
-
-def test_a_cause_that_is_not_shown_has_its_place_its_message_and_a_test() -> None:
-    told = [failed(f"test_a.py::test_{n}", f"ValueError: no {n * 'x'}", n) for n in range(1, MAX_EXAMPLES + 2)]
-
-    said = lines(*told, selected=len(told))
-
-    assert said[:3] == ["FAILED: 1 with one cause", "test_a.py:6: ValueError: no xxxxxx", "  test_a.py::test_6"]
-    assert "--detail full shows it" in said[-3]
-
-
-def test_the_causes_that_share_one_line_are_not_said_to_be_one() -> None:
-    told = [failed(f"test_a.py::test_{n}", f"ValueError: no {n * 'x'}", n) for n in range(1, MAX_CAUSES + 3)]
-
-    said = lines(*told, selected=len(told))
-
-    assert said[:2] == [
-        "FAILED: 2 with other causes",
-        f"test_a.py: 2 more causes, the first: ValueError: no {'x' * (MAX_CAUSES + 1)}",
-    ]
 
 
 def test_what_pytest_printed_besides_comes_first_without_its_closing_line() -> None:

@@ -32,7 +32,7 @@ def captured(
 ) -> list[str]:
     told = raised(cause, *(frames or (TEST,)), node_id=NODE, sections=[["Captured log call", text]])
     (record,) = ledger(told).completed
-    lines = rendering.render(failures.failure_of(record, root), ExampleStyle()).split("\n")
+    lines = rendering.render(failures.failure_of(record, root), ExampleStyle(captured=2000)).split("\n")
     return lines[lines.index("Captured log call:") + 1 :]
 
 
@@ -88,3 +88,18 @@ CUT_OFF = LOGGED.partition("KeyError")[0].rstrip()
 @pytest.mark.parametrize("text", ["Traceback (most recent call last):", CUT_OFF, SYNTAX_ERROR, OTHER_LINES])
 def test_a_traceback_that_is_cut_off_or_has_other_lines_is_told_as_it_is(text: str) -> None:
     assert captured(text) == text.split("\n")
+
+
+@pytest.mark.parametrize(
+    ("printed", "is_left_out"),
+    [("before\n│ pen  \n│ ink  \nafter", True), (repr("│ pen  \n│ ink  \n"), True), ("something else", False)],
+)
+def test_output_with_a_compared_text_is_left_out_since_its_differing_part_is_shown(
+    printed: str, is_left_out: bool
+) -> None:
+    text = "AssertionError: assert 'x' == 'y'\n  line 2, character 6:\n  - '│ ink '\n  + '│ ink  '"
+    told = raised(text, TEST, node_id=NODE, sections=[["Captured stdout call", printed]])
+    (record,) = ledger(told).completed
+
+    assert ("Captured" not in rendering.render(failures.failure_of(record), ExampleStyle())) == is_left_out
+    assert "Captured" in rendering.render(failures.failure_of(record), ExampleStyle(captured=None))

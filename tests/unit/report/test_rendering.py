@@ -5,9 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_mcp.report import failures, rendering
-from pytest_mcp.report.example_style import CAPTURED_LINES, ExampleStyle
+from pytest_mcp.report.example_style import CAPTURED, ExampleStyle
 from pytest_mcp.report.frames import MAX_VARIABLES, VALUES_CHARACTERS, VARIABLE_CHARACTERS
-from pytest_mcp.report.rendering import TEXT_CHARACTERS
 from pytest_mcp.run.events import Phase
 from tests.support.invented.records import frame, ledger, phase, raised
 
@@ -36,6 +35,27 @@ def test_the_last_two_frames_of_the_project_have_their_statement_and_outer_ones_
         "src/shop/cart.py:12: in total",
         "    return sum(cart)",
     ]
+
+
+def test_the_tests_own_statement_is_shown_however_deep_the_way_to_the_failure() -> None:
+    deep = [(f"src/shop/way.py:{number}", f"step{number}", "further()") for number in range(30)]
+    *_, least = ExampleStyle().reduced()
+
+    assert rendered(raised("ValueError: no", TEST, *deep, SOURCE, node_id=NODE), **vars(least)) == [
+        "tests/test_cart.py:7: in test_total",
+        "    assert total(cart) == 3",
+        "src/shop/cart.py:12: in total",
+        "    return sum(cart)",
+    ]
+
+
+def test_values_of_expressions_and_marks_below_lines_are_not_said_twice() -> None:
+    value = f"'{'x' * 60}'"
+    text = f"AssertionError: assert {value} == 'y'\n +  where {value} = total([1])\n- one\n?  ^\n+ ore\n?  ^"
+
+    lines = rendered(raised(text, TEST, node_id=NODE))[2:]
+
+    assert lines == [f"E    +  where '{'x' * 19}...{'x' * 9}' = total([1])", "E   - one", "E   + ore"]
 
 
 def test_the_first_line_of_the_exception_is_left_out_where_the_message_has_it() -> None:
@@ -110,6 +130,7 @@ def test_a_recursion_by_way_of_several_functions_is_told_once_with_how_often() -
 
     assert rendered(raised("RecursionError: no", TEST, *[other, SOURCE] * 10, node_id=NODE)) == [
         "tests/test_cart.py:7: in test_total",
+        "    assert total(cart) == 3",
         "src/shop/cart.py:20: in part",
         "    return total(cart)",
         "src/shop/cart.py:12: in total",
@@ -210,15 +231,13 @@ def test_of_many_local_variables_the_first_are_shown_and_the_others_counted() ->
     assert lines[-2:] == [f"    v{MAX_VARIABLES - 1} = {MAX_VARIABLES - 1}", "    [2 more variables]"]
 
 
-def test_the_last_reduction_cuts_a_long_text_and_drops_local_variables() -> None:
+def test_the_last_reduction_leaves_a_long_text_to_the_message_and_drops_local_variables() -> None:
     long = chained((None, "ValueError: " + "x" * 5000, [frame(*SOURCE)]), message="ValueError: " + "x" * 5000)
     *_, least = ExampleStyle(variables=True).reduced()
 
     lines = rendered(long, **vars(least))
 
-    assert lines[:2] == ["src/shop/cart.py:12: in total", "    return sum(cart)"]
-    assert lines[3] == "E   [... 4412 characters left out ...]"
-    assert sum(map(len, lines)) < 2 * TEXT_CHARACTERS
+    assert lines == ["src/shop/cart.py:12: in total", "    return sum(cart)"]
     assert not any("= " in line for line in rendered(variables("v = 1"), **vars(least)))
 
 
@@ -285,9 +304,10 @@ def test_only_the_last_lines_of_what_was_captured_are_shown() -> None:
     printed = "\n".join(f"line {n}" for n in range(100))
     lines = rendered(raised("E: no", TEST, node_id=NODE, sections=[["Captured stdout call", printed]]))
 
-    assert lines[2:4] == ["Captured stdout call:", f"[... {100 - CAPTURED_LINES} lines left out ...]"]
+    shown = lines[4:]
+    assert lines[2:4] == ["Captured stdout call:", f"[... {100 - len(shown)} lines left out ...]"]
     assert lines[-1] == "line 99"
-    assert len(lines) == 4 + CAPTURED_LINES
+    assert CAPTURED - len("line 10\n") < len("\n".join(shown)) <= CAPTURED
 
 
 @pytest.mark.parametrize(

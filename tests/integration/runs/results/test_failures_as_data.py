@@ -199,13 +199,16 @@ async def test_all_that_differs_in_a_comparison_is_shown_and_nothing_tells_to_us
 
     texts = {name: "\n".join([message, *lines]) for name, (message, lines) in failed.items()}
     assert all("-v" not in text for text in texts.values()), texts
-    differing = [line.split() for line in failed["test_list"][1] if line.startswith(("E     -", "E     +"))]
-    assert differing == [["E", "-", "333,"], ["E", "+", "110,"], ["E", "-", "555,"], ["E", "+", "130,"]]
-    assert "y" * 400 in texts["test_dict"]
-    assert "z" * 400 in texts["test_dict"]
-    assert "- aaaaaaaaaac" in texts["test_text"]
-    assert "+ line 30" in texts["test_lines"]
-    assert "- other" in texts["test_lines"]
+    leaves = [line for line in failed["test_list"][1] if line.startswith("E ")]
+    assert leaves == ["E     [10]: 110 != 333", "E     [30]: 130 != 555"]
+    assert [line for line in failed["test_dict"][1] if line.startswith("E ")] == [
+        "E     ['name'] character 1:",
+        f"E     - {'z' * 40!r} … 320 characters … {'z' * 40!r}",
+        f"E     + {'y' * 40!r} … 320 characters … {'y' * 40!r}",
+    ]
+    assert "- …'aaaaaaaaaaaaaaaaaaaac'" in texts["test_text"]
+    assert "+ 'line 30'" in texts["test_lines"]
+    assert "- 'other'" in texts["test_lines"]
     assert "line 50" not in texts["test_lines"]
     # Nothing else that pytest prints changes.
     caught = await every_bench.execute(keywords="caught")
@@ -225,8 +228,8 @@ def test_long(): assert None == LONG
 
 
 @pytest.mark.anyio
-async def test_values_are_shown_in_their_own_letters_and_whole(every_bench: Workbench) -> None:
-    """pytest escapes them at the verbosity at which it cuts nothing, so only values that it would cut are escaped."""
+async def test_values_are_shown_in_their_own_letters(every_bench: Workbench) -> None:
+    """pytest escapes them at the verbosity at which it cuts nothing."""
     every_bench.write({"test_a.py": UNICODE})
 
     failed = await shown(every_bench, max_tokens=20_000)
@@ -234,7 +237,7 @@ async def test_values_are_shown_in_their_own_letters_and_whole(every_bench: Work
     assert failed["test_none"][0] == "AssertionError: assert None == 'gültig'"
     assert failed["test_member"][0] == "AssertionError: assert 'ü' in ['ärger']"
     assert any("name('GÜLTIG')" in line for line in failed["test_where"][1])
-    assert len(failed["test_long"][0]) > 3000
+    assert "üüü" in failed["test_long"][0]
 
 
 TRACED = """
@@ -265,3 +268,39 @@ async def test_who_traces_a_failed_comparison_sees_no_file_of_ours(every_bench: 
     answer = await every_bench.execute()
 
     assert answer["verdict"] == "passed", answer
+
+
+OUTPUTS = """
+import subprocess, sys
+
+def test_process():
+    code = "import sys; [print('step', n, file=sys.stderr) for n in range(20)]; sys.exit(3)"
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+
+class Response:
+    def __init__(self): self._content = b'{"detail": "no such pen"}'
+
+class Refused(Exception):
+    response = None
+
+def test_wrapped():
+    error = Refused("404")
+    error.response = Response()
+    raise RuntimeError("no order") from error
+"""
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("options", ["", "-n 2"], ids=["alone", "xdist"])
+async def test_what_a_failed_process_printed_and_a_server_answered_is_shown(
+    every_bench: Workbench, options: str
+) -> None:
+    every_bench.write({"test_a.py": OUTPUTS, "pytest.ini": f"[pytest]\naddopts = {options}\n"})
+
+    failed = await shown(every_bench)
+
+    assert failed["test_process"][1][-9:] == [
+        "E   stderr| [12 more lines above]",
+        *(f"E   stderr| step {number}" for number in range(12, 20)),
+    ]
+    assert failed["test_wrapped"][1][-1] == 'E   response| {"detail": "no such pen"}'
