@@ -1,8 +1,8 @@
 """What the text of one Python file says about other modules.
 
-Import statements are parsed. All else is a scan of the text, for dotted names that are used or quoted, also in strings
-and comments, and for words that show imports which no text names. It may find too much and never too little. Which
-files the names belong to is decided in `import_graph`.
+Import statements are parsed. All else is a scan of the text: for statements in strings, for dotted names that are used
+or quoted, and for words that show imports which no text names. It may find too much and never too little. Which files
+the names belong to is decided in `import_graph`.
 """
 
 import ast
@@ -19,6 +19,10 @@ _NAME = rb"\w\x80-\xff"
 _WORDS = bytes(byte if re.match(rb"[%s.]" % _NAME, bytes([byte])) else ord(" ") for byte in range(256))
 # The parts of a statement that contain others.
 _BLOCKS = ("body", "orelse", "handlers", "finalbody", "cases")
+# Statements of one line, as in examples of docstrings and in code that is executed.
+_IN_STRINGS = re.compile(
+    rb"(?:\bfrom[ \t]++([a-zA-Z0-9_.]{1,300}+)[ \t]++)?\bimport[ \t]++([a-zA-Z0-9_., \t*]{1,1000}+)"
+)
 _UNPARSED = "cannot be parsed by the server's Python"
 _QUOTES = bytes.maketrans(b"':", b'""')
 # In parts.
@@ -159,6 +163,10 @@ def _imports(content: bytes) -> tuple[set[str], set[str]]:
             names.add(name)
             if alias.name == "*" or alias.asname:
                 whole.add(name)
+    for origin, listed in _IN_STRINGS.findall(content):
+        prefix = origin if not origin or origin.endswith(b".") else origin + b"."
+        entries = [entry.split() for entry in listed.split(b",") if entry.strip()]
+        names.update((origin if words[0] == b"*" else prefix + words[0]).decode() for words in entries)
     return names, whole
 
 
