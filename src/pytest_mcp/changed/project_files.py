@@ -19,7 +19,7 @@ MAX_FILES = 100_000
 # More than a person writes into one file; in bytes.
 MAX_FILE = 1_000_000
 # For reading all of them, in seconds.
-MAX_SCAN = 30.0
+MAX_SCAN = 60.0
 # What is compared of one file of a checkout, in bytes.
 MAX_COMPARED = 128 * 1024 * 1024
 # What shows that a folder is an environment.
