@@ -13,7 +13,6 @@ from pytest_mcp.python.install_lines import Situation, declaration, install_line
 from pytest_mcp.python.interpreter import OPERATORS_CHOICE, Candidate
 from pytest_mcp.python.managers import CONDA, PLAIN, Manager, nearest_managed, used_managers
 
-_CORRECT = f"correct {OPERATORS_CHOICE}, or omit it to use the project's own environment"
 _NAME_IT = f"start pytest-mcp with {OPERATORS_CHOICE} and the path of the project's Python"
 _MAX_LINE = 2_000
 
@@ -36,7 +35,8 @@ def remedy(
         is_wanted = lead is not None and (with_members or not lead.advice("folders"))
         fix = lead if lead and is_wanted else _managed(situation)
     else:
-        fix = in_shell(install_line(PLAIN, situation)) if lacking else Sentence(_CORRECT)
+        correct = Sentence(f"correct {OPERATORS_CHOICE}, or omit it to use the project's own environment")
+        fix = in_shell(install_line(PLAIN, situation)) if lacking else correct
     return fix if _is_usable(fix) else by_operator(_NAME_IT)
 
 

@@ -117,19 +117,12 @@ def declaration(manager: Manager, situation: Situation) -> Declaration | None:
     kinds = _KINDS.get(manager.name, ())
     last = {UV: uv.workspace(situation.folder, situation.root), PLAIN: situation.root}.get(manager)
     for home in [situation.home] if last is None else map(read_manifest, files.upward(situation.folder, last)):
-        lists = [each for each in (*_standard(home), *_own(manager, home)) if each.kind in kinds]
+        lists = [each for each in _declared(manager, home) if each.kind in kinds]
         # Plugins depend on pytest.
         bringing = [each for each in lists if any(map(_PYTEST.fullmatch, each.packages - _WITHOUT_PYTEST))]
         if bringing:
             return max(bringing, key=lambda each: (each.likeness[0], -kinds.index(each.kind), each.likeness))
     return None
-
-
-def _standard(home: Manifest) -> Iterator[Declaration]:
-    """What pyproject.toml declares for every manager."""
-    yield Declaration("main", home.folder, package_names(home.table("project").get("dependencies")))
-    yield from _named("group", home, home.table("dependency-groups"))
-    yield from _named("extra", home, home.table("project", "optional-dependencies"))
 
 
 def _named(kind: Kind, home: Manifest, lists: Mapping[str, object]) -> Iterator[Declaration]:
@@ -138,8 +131,11 @@ def _named(kind: Kind, home: Manifest, lists: Mapping[str, object]) -> Iterator[
     return (Declaration(kind, home.folder, package_names(lists[name]), name) for name in names)
 
 
-def _own(manager: Manager, home: Manifest) -> Iterator[Declaration]:
-    """What is declared for this manager alone."""
+def _declared(manager: Manager, home: Manifest) -> Iterator[Declaration]:
+    """What pyproject.toml declares for every manager, and what is declared for this one alone."""
+    yield Declaration("main", home.folder, package_names(home.table("project").get("dependencies")))
+    yield from _named("group", home, home.table("dependency-groups"))
+    yield from _named("extra", home, home.table("project", "optional-dependencies"))
     if manager.name == "poetry":
         own = home.table(*manager.table)
         needs = table(own, "dependencies")

@@ -21,7 +21,6 @@ from pytest_mcp.python.virtualenv import FOLDERS
 DEPTH = 3
 # Takes a fraction of a second. In larger monorepos some folders are not searched.
 MAX_FOLDERS = 2_000
-_PATHS_NAMED = 3
 # Names without characters that a shell, or a reader of our sentence, could misread.
 _PLAIN = re.compile(r"[\w.@+][\w.@+ -]*")
 
@@ -43,7 +42,7 @@ def lead(root: Path, folder: Path, tried: Collection[Path]) -> Sentence | None:
     if below and not _environments_of(folder):
         names = tuple(dict.fromkeys(prefix.parent.relative_to(root).as_posix() for prefix in below))
         has = "which has an environment of its own" if len(names) == 1 else "which have environments of their own"
-        call = f"call with path={' or '.join(map(json.dumps, names[:_PATHS_NAMED]))}, {has}"
+        call = f"call with path={' or '.join(map(json.dumps, names[:3]))}, {has}"
         return Sentence(Advice("folders", call, names))
     return None
 
