@@ -48,11 +48,19 @@ class Admission:
             if refused:
                 self.emit("refused", files=refused)
                 raise pytest.UsageError("not a test file: " + ", ".join(refused))
+        options, more = early_config.known_args_namespace, []
+        # Conftests above the root are not loaded, whatever the project's own options say.
+        limit = absolute(early_config, options.confcutdir or self.root)
+        if not os.path.join(limit, "").startswith(os.path.join(self.root, "")):
+            options.confcutdir = self.root
+            more.append("--confcutdir=" + self.root)
         # pytest would use the root's absolute path as its argument, and take a part of it for the name of a test.
         is_misread = "[" in self.root or "::" in self.root
         if is_misread and not self.places and not early_config.getini("testpaths"):
-            args.append(os.curdir)
-            early_config.invocation_params = with_argument(early_config, os.curdir)
+            more.append(os.curdir)
+        for argument in more:
+            args.append(argument)
+            early_config.invocation_params = with_argument(early_config, argument)
         yield
 
     @pytest.hookimpl(tryfirst=True)

@@ -113,3 +113,16 @@ async def test_pipes_in_the_place_of_settings_are_not_opened(every_bench: Workbe
     answer = await every_bench.execute()
 
     assert (answer["verdict"], answer["notices"]) == ("passed", [])
+
+
+@pytest.mark.anyio
+async def test_the_projects_own_options_bring_in_no_conftest_from_above_the_root(every_bench: Workbench) -> None:
+    """With xdist, so that neither the controller nor a worker loads it."""
+    addopts = "-n1 --confcutdir=.. --rootdir=.. -c ../other.ini"
+    every_bench.write({"pytest.ini": f"[pytest]\naddopts = {addopts}\n", "conftest.py": "", "test_fine.py": FINE})
+    (every_bench.root.parent / "other.ini").write_text(ABOVE, encoding="utf-8")
+    (every_bench.root.parent / "conftest.py").write_text("raise SystemExit('above')\n", encoding="utf-8")
+
+    answer = await every_bench.execute()
+
+    assert (answer["verdict"], answer["summary"]["passed"]) == ("passed", 1)
