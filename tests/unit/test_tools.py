@@ -43,7 +43,18 @@ def properties(tool: Tool) -> dict[str, Any]:
 
 def test_the_tools_and_their_parameters_are_those_that_were_promised() -> None:
     shared = {"path", "pattern", "markers", "keywords", "detail", "max_tokens", "changed"}
-    running = {"node_ids", "verbosity", "failfast", "maxfail", "show_capture", "locals", "color", "timeout", "workers"}
+    running = {
+        "node_ids",
+        "verbosity",
+        "failfast",
+        "last_failed",
+        "maxfail",
+        "show_capture",
+        "locals",
+        "color",
+        "timeout",
+        "workers",
+    }
 
     assert {tool.name: set(properties(tool)) for tool in TOOLS} == {
         "discover_tests": shared,

@@ -149,6 +149,9 @@ class ExecuteTests(Chosen):
         default=0,
         description="How much pytest prints; detail full shows all of it in text_output. Negative: no captured output.",
     )
+    last_failed: Annotated[StrictBool, Flag(lambda only: "--last-failed" if only else None)] = Field(
+        default=False, description="Only tests that failed last time, as --lf."
+    )
     failfast: Annotated[StrictBool, Flag(lambda stop: "--maxfail=1" if stop else None)] = Field(
         default=False, description="Stop at the first failure."
     )
@@ -170,7 +173,7 @@ class ExecuteTests(Chosen):
     )
     workers: Annotated[int | Literal["auto"], Whole(1, MAX_WORKERS, word="auto")] | None = Field(
         default=None,
-        description="Number of processes, with the project's pytest-xdist. auto: one per core. 1: only one."
+        description="Processes of the project's pytest-xdist. auto: one per core. 1: only one."
         " Helps with slow tests only.",
     )
     coverage: Literal["changed", "all"] | None = Field(

@@ -21,7 +21,7 @@ from ini_files import settings_file
 from outputs import output_lines
 from phases import Describer, MemoryReserve, Observer, Stages, fields_of, fields_of_error, fields_of_warning
 from selection import Selection
-from selection_facts import SelectionFacts
+from selection_facts import SelectionFacts, remembered_failures
 from source_lines import broken_conftest, described
 from xdist_controller import Controller, distributes, is_grouped, ungrouped
 
@@ -146,6 +146,9 @@ class Reporter:
         seed = session.config.getoption("randomly_seed", None)
         if type(seed) is int:
             self.emit("seeded", seed=seed)
+        if session.config.getoption("lf", False):
+            with suppress(Exception):
+                self.emit("remembered", **remembered_failures(session.config))
 
     def pytest_exception_interact(self, call: Any, report: Any) -> None:
         if isinstance(report, pytest.CollectReport):

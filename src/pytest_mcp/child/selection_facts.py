@@ -236,6 +236,12 @@ def near_names(expression: str, names: Iterable[str]) -> list[str]:
     return [near for word in asked for near in difflib.get_close_matches(word, words[:MAX_NAMES], 1, LIKENESS)]
 
 
+def remembered_failures(config: Any) -> dict[str, int]:
+    """The fields of the record `remembered`, from pytest's own cache."""
+    names = {"failures": "cache/lastfailed", "tests": "cache/nodeids"}
+    return {field: len(config.cache.get(name, ())) for field, name in names.items()}
+
+
 # --- marks -------------------------------------------------------------------------------------
 
 

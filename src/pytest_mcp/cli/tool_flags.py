@@ -17,6 +17,8 @@ Schema = Mapping[str, Any]
 
 # pytest's short flags for the same parameters.
 SHORT_FLAGS = {"markers": "-m", "keywords": "-k", "failfast": "-x"}
+# Typed as pytest's own flag.
+_OF_PYTEST = ("last_failed",)
 # Separates them from the operator's settings, some of which have the same names.
 DEST_PREFIX = "tool_"
 # Where an agent's description of a parameter does not fit what is typed.
@@ -30,6 +32,8 @@ def add_to(parser: argparse.ArgumentParser, tool: str, parameters: Schema) -> No
     """A flag for each parameter of this tool, and `--json`."""
     required = parameters.get("required", ())
     for name, schema in parameters["properties"].items():
+        if name in _OF_PYTEST:
+            continue
         dest, text = DEST_PREFIX + name, _help(name, schema)
         if schema.get("type") == "array":
             metavar = name.upper().removesuffix("S")

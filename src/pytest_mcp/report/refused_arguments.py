@@ -15,7 +15,8 @@ NOT_FOUND = re.compile(r"^(?:not found: |found no collectors for |file or direct
 _BAD_EXPRESSION = re.compile(r"^Wrong expression passed to '-([km])'|^(Keyword) expressions do not support")
 _FIELD_OF = {"k": "keywords", "m": "markers", "Keyword": "keywords"}
 _LAST_FAILED = (
-    "the project's addopts, or the command line, contain --lf, which makes pytest ignore files without a known failure"
+    "last_failed, or --lf in the project's addopts or on the command line, makes pytest ignore files without a known"
+    " failure"
 )
 
 

@@ -53,7 +53,7 @@ def rerun_arguments(
         return selection
     names = [*node_ids, *folders, *(file for file in broken if not _is_of_folder(file))]
     # Of these calls, files can have more tests than ran.
-    is_part = request.changed or any(target.selector for _, target in request.targets)
+    is_part = request.changed or request.last_failed or any(target.selector for _, target in request.targets)
     chosen = covering(names, request.pattern, () if is_part else ran)
     by_place = "keywords" not in chosen and not any("::" in name for name in names_of(chosen))
     # Of a file or a folder only what the call chose there.

@@ -35,7 +35,7 @@ class MissedTarget:
 
 def missed_targets(request: Request, ledger: Ledger) -> list[MissedTarget]:
     """The targets that did not run, except those that only the call's own filters left out."""
-    own = tuple(_FILTERS[name] for name in _asked_filters(request))
+    own = (*(_FILTERS[name] for name in _asked_filters(request)), *(["--lf"] if _is_last_failed(request) else []))
     missed = [MissedTarget(target.node_id, 0, ("unknown",)) for target in unexplained(request, ledger)]
     for target in unrun(request, ledger):
         left_out = ledger.left_out.get(target.node_id)
@@ -93,8 +93,8 @@ def _nothing_selected(run: Run[Request]) -> list[str]:
         return []
     if ledger.divided is not None and ledger.divided.total:
         return []  # the notice on the shard says why
-    if ledger.unreached is not None and ledger.unreached.count:
-        return []  # the notice on `changed` says it
+    if (ledger.unreached is not None and ledger.unreached.count) or _is_last_failed(run.request):
+        return []  # the notice on `changed` or `last_failed` says it
     if ledger.deselected:
         near = nothing.near if nothing and run.request.keywords else []
         meant = f"; similar names: {few(map(quoted, dict.fromkeys(near)))}" if near else ""
@@ -182,7 +182,26 @@ def _suggestion(name: str, known: list[str]) -> str:
     return f"; did you mean {' or '.join(map(repr, close))}?" if close else "."
 
 
+def _is_last_failed(request: Request) -> bool:
+    return isinstance(request, ExecuteTests) and request.last_failed
+
+
+def _last_failed(run: Run[Request]) -> list[str]:
+    """How many of how many. pytest runs all where none of the failures that it remembers is among the chosen tests."""
+    cache, ledger = run.ledger.remembered, run.ledger
+    if cache is None or ledger.selected is None:
+        return []
+    if not cache.failures:
+        return ["last_failed: pytest's cache remembers no failure, so nothing ran."]
+    if ledger.selected > cache.failures and ledger.from_cache is None:
+        return [f"last_failed: none of {cache.failures} remembered failures is here, so pytest ran everything chosen."]
+    total = max(cache.tests, ledger.selected + ledger.deselected)
+    return [f"last_failed: {ledger.selected} of {total} tests; not a run of the whole suite."]
+
+
 def _chosen_from_cache(run: Run[Request]) -> list[str]:
+    if _is_last_failed(run.request):
+        return _last_failed(run)
     chosen = run.ledger.from_cache
     if chosen is None:
         return []

@@ -35,7 +35,7 @@ def build(request: Request, config: Config, python: Path, *, own_prefix: Path, c
             "root": str(config.root),
             "args": [*fixed, *_flags(request), *typed, *(target.argument for target in targets)],
             "part": request.names_part,
-            "filtered": bool(request.markers or request.keywords),
+            "filtered": bool(request.markers or request.keywords or getattr(request, "last_failed", False)),
             "targets": [str(target.path) for target in targets],
             # They are no arguments, because another one covers them. The child still checks that they exist.
             "covered": [
@@ -79,6 +79,8 @@ def _fixed_options(request: Request, *, collect_only: bool) -> list[str]:
             # detail full, `comparisons` adds what pytest leaves out.
             f"--override-ini=verbosity_assertions={2 if full else 'auto'}",
             *([] if full else _NO_TRUNCATION),
+            # With nothing to choose, pytest would run everything.
+            *(["--last-failed-no-failures=none"] if request.last_failed else []),
             # pytest writes this colour into the text of a failed comparison itself, where messages would have it.
             "--code-highlight=no",
         ]

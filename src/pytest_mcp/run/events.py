@@ -27,6 +27,8 @@ _ABOVE = re.compile(r"(?:\.\./){1,2048}[a-z._-]{1,40}")
 # The interpreter has started; `pytest` is its version, or None with the reason in `error`.
 Hello = NamedTuple("Hello", [("python", str), ("executable", str), ("pytest", str | None), ("error", str | None)])
 Configured = NamedTuple("Configured", [("inifile", str | None), ("from_cache", list[str])])
+# With --lf: how many failures pytest's cache remembers, and how many tests it knows.
+Remembered = NamedTuple("Remembered", [("failures", int), ("tests", int)])
 # pytest's own UsageError, and the file that configures it, if there is one.
 UsageFault = NamedTuple("UsageFault", [("messages", list[str]), ("configuration", str | None)])
 # An exception that left pytest altogether.

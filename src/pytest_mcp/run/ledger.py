@@ -100,6 +100,7 @@ class Ledger:
     returned: events.Returned | None = None
     from_cache: events.FromCache | None = None
     seeded: events.Seeded | None = None
+    remembered: events.Remembered | None = None
     marks: events.Marks | None = None
     nothing_selected: events.NothingSelected | None = None
     doctests_left_out: events.DoctestsLeftOut | None = None

@@ -178,3 +178,23 @@ async def test_the_keys_are_always_the_same_and_in_order(three: Workbench) -> No
     assert list(failing) == list(nothing) == list(green) == keys
     assert (nothing["verdict"], nothing["exit_code"], nothing["summary"]["total"]) == ("no_tests", 5, 0)
     assert (green["verdict"], green["exit_code"]) == ("passed", 0)
+
+
+@pytest.mark.anyio
+async def test_last_failed_runs_what_pytests_own_cache_remembers(every_bench: Workbench) -> None:
+    bad = "def test_bad(): assert 0\ndef test_good(): pass\n"
+    every_bench.write({"test_a.py": bad, "test_b.py": "def test_other(): pass\n"})
+
+    nothing = await every_bench.execute(last_failed=True)
+    await every_bench.execute()
+    failed = await every_bench.execute(last_failed=True)
+    every_bench.write({"test_a.py": bad.replace("0", "1")})
+    mended = await every_bench.execute(last_failed=True)
+    after = await every_bench.execute(last_failed=True)
+
+    for answer in (nothing, after):
+        assert (answer["verdict"], answer["summary"]["total"]) == ("no_tests", 0)
+        assert answer["notices"] == ["last_failed: pytest's cache remembers no failure, so nothing ran."]
+    assert [test["node_id"] for test in failed["tests"]] == ["test_a.py::test_bad"]
+    assert failed["notices"] == ["last_failed: 1 of 3 tests; not a run of the whole suite."]
+    assert (mended["verdict"], mended["summary"]["total"]) == ("passed", 1)
