@@ -18,7 +18,7 @@ from pytest_mcp.config.model import Config
 from pytest_mcp.process.start import Waiting
 from pytest_mcp.python import git_files
 from pytest_mcp.python.members import by_environment
-from pytest_mcp.report import budget
+from pytest_mcp.report import budget, pytest_output
 from pytest_mcp.report.report import Report
 from pytest_mcp.run.run import Project
 from pytest_mcp.terminal.capabilities import Screen
@@ -100,6 +100,8 @@ class RunCommand(ToolCommand):
             printed = "\n".join(filter(None, [known.condensed, known.closing]))
         elif options.tb is not None:
             tests = [test.model_copy(update={"traceback": None}) for test in tests]
+        if printed != known.printed:
+            printed = "\n\n".join(filter(None, [pytest_output.tables(known.printed), printed]))
         return answer.model_copy(update={"tests": tests, "text_output": printed})
 
 

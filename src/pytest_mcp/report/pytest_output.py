@@ -23,6 +23,20 @@ _HELD_ELSEWHERE = frozenset(
 _END_OF_WARNINGS = "-- Docs: "
 # The same for the table of pytest-pretty, which has a title without marks.
 _TABLE, _BEGIN_OF_TABLE, _END_OF_TABLE = "Summary of Failures", "┏", "└"
+# Tables for people: of pytest-cov, --durations and pytest-benchmark. The title of one, and what stands in it.
+_TITLE = re.compile(
+    r"^[=_-]{3,}+ (?:tests coverage|coverage: platform .*|slowest (?:\d++ )?durations|benchmark\b.*: \d++ tests?)"
+    r" [=_-]{3,}+$"
+)
+_ROW = re.compile(
+    r"^(?:|[-─]{3,}+|Name\b.*|\d++ files? skipped due to .*|\d[\d.]*+s (?:call|setup|teardown)\s.*"
+    r"|\(\d++ durations? < .*|Legend:|  (?:Outliers|OPS): .*|\S++ ++\d[\d.,]*+ \(.*)$"
+)
+# What their plugins say beside them, and pytest-sugar of its progress.
+_FOR_PEOPLE = re.compile(
+    r"^(?:Coverage \w++ written to .*|Required test coverage of [\d.]+% reached\. .*|Wrote benchmark data in: .*"
+    r"|(?:.* )?[✓\u2a2f✗sxX]++ ++\d++% [█▉▊▋▌▍▎▏ ]++)$"
+)
 # Counts that the summary of an answer does not have.
 _MORE_COUNTS = re.compile(r"(\d{1,9}) (xfailed|xpassed|deselected|rerun)")
 _DESELECTED = re.compile(r"(, |)\b(\d{1,15}) deselected(, |)")
@@ -76,9 +90,24 @@ def _less(unreached: int, count: re.Match[str]) -> str:
 
 
 def condense(stdout: str) -> str:
-    """The lines that say something new, less the closing line."""
+    """The lines that say something new, less the closing line and what is only for people."""
+    return _joined(_split(stdout)[0])
+
+
+def tables(stdout: str) -> str:
+    """What plugins print for people."""
+    return _joined(_split(stdout)[1])
+
+
+def _joined(lines: list[str]) -> str:
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip("\n")
+
+
+def _split(stdout: str) -> tuple[list[str], list[str]]:
+    """The lines that no other key of an answer has, apart from those for people."""
     kept: list[str] = []
-    skipping = ""
+    for_people: list[str] = []
+    skipping, in_table = "", False
     lines = stdout.splitlines()
     for line, following in zip_longest(lines, lines[1:], fillvalue=""):
         plain = _COLOUR.sub("", line)
@@ -93,9 +122,18 @@ def condense(stdout: str) -> str:
             skipping = section.group(1) if section.group(1) in _HELD_ELSEWHERE else ""
             if section.group(1) == "test session starts":
                 continue
-        if not skipping and not _is_known(plain):
+        in_table = bool(_TITLE.match(plain)) or (in_table and section is None and _is_row(plain))
+        if in_table or _FOR_PEOPLE.match(plain):
+            for_people.append(line)
+        elif not skipping and not _is_known(plain):
             kept.append(line)
-    return re.sub(r"\n{3,}", "\n\n", "\n".join(kept)).strip("\n")
+    return kept, for_people
+
+
+def _is_row(line: str) -> bool:
+    """Of one of these tables; rows of coverage have two counts and a share at least."""
+    words = line.split()
+    return bool(_ROW.match(line)) or (any(word.endswith("%") for word in words) and sum(map(str.isdigit, words)) > 1)
 
 
 def _is_closing(line: str) -> bool:

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_mcp.report.pytest_output import condense, missed_threshold, telling_closing_line
+from pytest_mcp.report.pytest_output import condense, missed_threshold, tables, telling_closing_line
 
 RUN = """\
 ============================= test session starts ==============================
@@ -105,7 +105,6 @@ def test_progress_and_the_header_are_left_out(progress: str) -> None:
         "ERROR: Coverage failure: total of 50 is less than fail-under=80",
         "deploy check FAILED: 3 of 7 hosts",
         "my-plugin: 2 requests ended in ERROR",
-        "Coverage HTML written to dir htmlcov",
         "=== a section of a plugin ===",
         "slowest durations",
     ],
@@ -205,3 +204,50 @@ def test_without_a_closing_line_everything_stays() -> None:
 )
 def test_tests_that_a_change_cannot_reach_are_not_called_deselected(line: str, unreached: int, left: str) -> None:
     assert telling_closing_line(f"==== {line} ====\n", unreached=unreached) == left
+
+
+FOR_PEOPLE = """\
+================================ tests coverage ================================
+_______________ coverage: platform linux, python 3.11.7-final-0 ________________
+
+Name           Stmts   Miss  Cover   Missing
+--------------------------------------------
+src/a.py          20      5    75%   3-5, 9
+src/b c.py        10      0   100%
+--------------------------------------------
+TOTAL             30      5    83%
+
+1 file skipped due to complete coverage.
+Coverage HTML written to dir htmlcov
+Required test coverage of 80% reached. Total coverage: 83.33%
+============================= slowest 3 durations ==============================
+1.01s call     tests/test_a.py::test_one
+0.50s setup    tests/test_a.py::test_two
+
+(1 durations < 0.005s hidden.  Use -vv to show these durations.)
+------------------------- benchmark: 2 tests -------------------------
+Name (time in ns)          Min                 Max          Rounds
+----------------------------------------------------------------------
+test_fast             120.0000 (1.0)      300.0000 (1.2)      1000
+test_slow             240.0000 (2.0)      900.0000 (3.2)      1000
+----------------------------------------------------------------------
+
+Legend:
+  Outliers: 1 Standard Deviation from Mean; 1.5 IQR from 1st Quartile.
+  OPS: Operations Per Second, computed as 1 / Mean
+ tests/test_a.py ✓✓✓                                            100% ██████████
+"""
+
+
+def test_what_plugins_print_for_people_is_apart() -> None:
+    said = f"first words of a plugin\n{FOR_PEOPLE}last words of a plugin\n"
+
+    assert condense(said) == "first words of a plugin\nlast words of a plugin"
+    assert tables(said) == FOR_PEOPLE.strip("\n")
+    assert tables("TOTAL 30 5 83%") == ""
+
+
+def test_a_missed_threshold_is_for_everybody() -> None:
+    missed = "FAIL Required test coverage of 90% not reached. Total coverage: 83.33%"
+
+    assert condense(f"{FOR_PEOPLE}{missed}\n") == missed
