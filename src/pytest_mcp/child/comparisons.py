@@ -147,11 +147,11 @@ _REPLACEMENT = Replacement()
 def marked(old: Lines, new: Lines) -> Iterator[str]:
     """As `ndiff`, without a look for similar lines."""
     done = 0
-    for part in differences.parts_between(old, new):
-        yield from ("  " + line for line in old[done : part.start])
-        yield from ("- " + line for line in old[part.start : part.end])
-        yield from ("+ " + line for line in new[part.other_start : part.other_end])
-        done = part.end
+    for span in differences.spans_between(old, new):
+        yield from ("  " + line for line in old[done : span.start])
+        yield from ("- " + line for line in old[span.start : span.end])
+        yield from ("+ " + line for line in new[span.other_start : span.other_end])
+        done = span.end
     yield from ("  " + line for line in old[done:])
 
 

@@ -26,7 +26,7 @@ MAX_COMPARED, LONG_TEXT = 80, 40
 LEAST_ALIKE = 4
 # Characters on either side of a part that differs, and of the part itself.
 AROUND = 20
-MAX_PART = 80
+MAX_SPAN = 80
 # Parts of a text, leaves of a container, and members of a set that are shown; the others are counted.
 MAX_WINDOWS = 3
 MAX_LEAVES = 20
@@ -62,8 +62,8 @@ class Leaf(NamedTuple):
     right: Any
 
 
-class Part(NamedTuple):
-    """A part that differs: from where to where on the left and on the right."""
+class Span(NamedTuple):
+    """Where two sequences differ: from where to where on the left and on the right."""
 
     start: int
     end: int
@@ -182,8 +182,8 @@ def aligned(left: Any, right: Any) -> Iterator[tuple[str, Any, Any]]:
     pairs: list[tuple[Any, Any]] = list(zip_longest(range(len(left)), range(len(right))))
     if len(pairs) <= MAX_ITEMS:
         texts = [[repr(each) for each in side] for side in (left, right)]
-        parts = parts_between(*texts)
-        moved = [pair for part in parts for pair in zip_longest(range(*part[:2]), range(*part[2:]))]
+        spans = spans_between(*texts)
+        moved = [pair for span in spans for pair in zip_longest(range(*span[:2]), range(*span[2:]))]
         if len(left) != len(right) or len(moved) < sum(one != other for one, other in zip(*texts)):
             pairs = moved
     for one, other in pairs:
@@ -191,15 +191,15 @@ def aligned(left: Any, right: Any) -> Iterator[tuple[str, Any, Any]]:
         yield "[%d]" % place, ABSENT if one is None else left[one], ABSENT if other is None else right[other]
 
 
-def parts_between(left: Any, right: Any) -> list[Part]:
+def spans_between(left: Any, right: Any) -> list[Span]:
     """Where two sequences of hashable things differ."""
     start, end = equal_ends(left, right)
     first, second = left[start : len(left) - end], right[start : len(right) - end]
     count = Counter(second)
     if sum(count[each] for each in first) > MAX_PAIRS:
-        return [Part(start, len(left) - end, start, len(right) - end)]
+        return [Span(start, len(left) - end, start, len(right) - end)]
     codes = SequenceMatcher(None, first, second, autojunk=False).get_opcodes()
-    return [Part(*(place + start for place in places)) for kind, *places in codes if kind != "equal"]
+    return [Span(*(place + start for place in places)) for kind, *places in codes if kind != "equal"]
 
 
 def equal_ends(left: Any, right: Any) -> tuple[int, int]:
@@ -241,7 +241,7 @@ def unlike(left: Any, right: Any) -> list[str]:
 def text_lines(path: str, left: Text, right: Text, windows: int) -> list[str]:
     lines, others = left.splitlines(), right.splitlines()
     if len(lines) <= 1 and len(others) <= 1:
-        shown = [window(path, None, left, right, part) for part in joined(parts_between(left, right))[: windows + 1]]
+        shown = [window(path, None, left, right, span) for span in joined(spans_between(left, right))[: windows + 1]]
         more = ["more parts differ"] if len(shown) > windows else []
         return [line for each in shown[:windows] for line in each] + more
     pairs = list(line_pairs(lines, others))
@@ -256,8 +256,8 @@ def text_lines(path: str, left: Text, right: Text, windows: int) -> list[str]:
 
 def line_pairs(lines: list[Text], others: list[Text]) -> Iterator[tuple[int, Text | None, Text | None]]:
     """Lines that differ: their number, and the line of either side, if it has one there."""
-    for part in parts_between(lines[:MAX_ITEMS], others[:MAX_ITEMS]):
-        for one, other in zip_longest(range(part.start, part.end), range(part.other_start, part.other_end)):
+    for span in spans_between(lines[:MAX_ITEMS], others[:MAX_ITEMS]):
+        for one, other in zip_longest(range(span.start, span.end), range(span.other_start, span.other_end)):
             place = other if one is None else one
             yield place + 1, None if one is None else lines[one], None if other is None else others[other]
 
@@ -266,29 +266,29 @@ def pair_lines(path: str, number: int, left: Text | None, right: Text | None) ->
     if left is None or right is None:
         mark, line = ("-", right) if left is None else ("+", left)
         return ["%s %s" % (("%s line %d:" % (path, number)).strip(), "%s %s" % (mark, brief(line)))]
-    parts = parts_between(left, right)
-    whole = Part(parts[0].start, parts[-1].end, parts[0].other_start, parts[-1].other_end)
+    spans = spans_between(left, right)
+    whole = Span(spans[0].start, spans[-1].end, spans[0].other_start, spans[-1].other_end)
     return window(path, number, left, right, whole)
 
 
-def joined(parts: list[Part]) -> list[Part]:
-    """Parts that are so near to each other that one window shows both."""
-    result: list[Part] = []
-    for part in parts:
-        if result and part.start - result[-1].end < AROUND:
+def joined(spans: list[Span]) -> list[Span]:
+    """Spans that are so near to each other that one window shows both are one."""
+    result: list[Span] = []
+    for span in spans:
+        if result and span.start - result[-1].end < AROUND:
             last = result.pop()
-            result.append(Part(last.start, part.end, last.other_start, part.other_end))
+            result.append(Span(last.start, span.end, last.other_start, span.other_end))
         else:
-            result.append(part)
+            result.append(span)
     return result
 
 
-def window(path: str, number: int | None, left: Text, right: Text, part: Part) -> list[str]:
-    place = "character %d" % (part.start + 1) if number is None else "line %d, character %d" % (number, part.start + 1)
+def window(path: str, number: int | None, left: Text, right: Text, span: Span) -> list[str]:
+    place = "character %d" % (span.start + 1) if number is None else "line %d, character %d" % (number, span.start + 1)
     return [
         "%s:" % ("%s %s" % (path, place)).strip(),
-        "- %s" % cutout(right, part.other_start, part.other_end),
-        "+ %s" % cutout(left, part.start, part.end),
+        "- %s" % cutout(right, span.other_start, span.other_end),
+        "+ %s" % cutout(left, span.start, span.end),
     ]
 
 
@@ -296,9 +296,9 @@ def cutout(text: Text, start: int, end: int) -> str:
     """The part as Python writes it, with some characters around; the middle of a long one is counted."""
     first, last = max(0, start - AROUND), min(len(text), end + AROUND)
     lead, tail = ("…" if first else ""), ("…" if last < len(text) else "")
-    if end - start <= MAX_PART:
+    if end - start <= MAX_SPAN:
         return "%s%r%s" % (lead, text[first:last], tail)
-    half = MAX_PART // 2
+    half = MAX_SPAN // 2
     hidden = end - start - 2 * half
     return "%s%r … %d characters … %r%s" % (lead, text[first : start + half], hidden, text[end - half : last], tail)
 
