@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from pytest_mcp.history import durations, failing, flaky, one_test
+from pytest_mcp.history import durations, flaky, questions
 from pytest_mcp.history.remarks import remarks
 from pytest_mcp.history.runs import Runs, read_runs
 from pytest_mcp.history.sqlite import SqliteStore
@@ -66,8 +66,8 @@ def measured(path: Path) -> dict[str, float]:
     with_store: dict[str, Callable[[Runs], object]] = {
         "flaky": flaky.flaky_tests,
         "slow": durations.slow_tests,
-        "failing": failing.failing_tests,
-        "test": lambda runs: one_test.one_test(runs, name_of(0)),
+        "failing": questions.failing_tests,
+        "test": lambda runs: questions.one_test(runs, name_of(0)),
         "notices of five failures": lambda runs: remarks(runs, [[name_of(test)] for test in range(0, 250, 50)]),
     }
     return {name: best(partial(asked, path, ask), ROUNDS) for name, ask in with_store.items()}

@@ -188,7 +188,7 @@ def named(name: str, tools: Mapping[str, Tool]) -> Tool:
 @cache
 def test_history() -> Tool:
     # Who records no runs does not load it.
-    from pytest_mcp.history import past_runs  # noqa: PLC0415
+    from pytest_mcp.history import questions  # noqa: PLC0415
     from pytest_mcp.history.answer import HistoryResult, TestHistory  # noqa: PLC0415
 
     return Tool(
@@ -198,7 +198,7 @@ def test_history() -> Tool:
         " commit, or how one test did. Runs nothing.",
         request=TestHistory,
         result=HistoryResult,
-        handler=past_runs.answer,
+        handler=questions.answer,
     )
 
 

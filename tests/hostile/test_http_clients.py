@@ -33,15 +33,15 @@ from tests.support.waiting import PATIENCE
 # file is there.
 HASTY = """
 import pathlib, socket, sys
-from pytest_mcp.cli.main import main
-from pytest_mcp.server import http_guard as guard, http_listener, http_server, incoming
+from pytest_mcp.cli import main
+from pytest_mcp.server import http_guard as guard, http_server, incoming
 http_server.CHECK_SECONDS = 0.9
 guard.BODY_SECONDS = 2
 http_server.MAX_CONNECTIONS = 8
 http_server.LEAST_TAKEN = 10_000
 guard.MAX_BODIES = 2**20
 
-def listen(endpoint, real=http_listener.listen):
+def listen(endpoint, real=main.listen):
     bound = real(endpoint)
     bound.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
     return bound
@@ -51,8 +51,8 @@ def admitted(body, real=incoming.admitted):
         raise RuntimeError("our own bug")
     return real(body)
 
-http_listener.listen, incoming.admitted = listen, admitted
-sys.exit(main())
+main.listen, incoming.admitted = listen, admitted
+sys.exit(main.main())
 """
 
 

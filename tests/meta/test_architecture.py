@@ -40,7 +40,7 @@ PURE += ["process.supervisor_protocol", "run.decode", "run.events", "run.excepti
 PURE += ["page.document", "investigation.page", "page.sections"]
 PURE += ["text", "server.incoming", "terminal.colours", "cli.exit_codes", "cli.render_run"]
 PURE += ["history.answer", "investigation.result"]
-PURE += ["environment.terminal", "history.terminal", "investigation.terminal"]
+PURE += ["environment.terminal", "investigation.terminal"]
 PURE += ["cli.setup.clients"]
 # What runs before a client has its first answer.
 EARLY = ["__main__", "cli.main", "terminal.output", "config", "process.signals", "server.fast_start"]

@@ -13,7 +13,7 @@ from contextlib import suppress
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import Any, NoReturn, Protocol, cast
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol, cast
 
 from pytest_mcp import __version__
 from pytest_mcp.config.endpoint import Endpoint
@@ -22,6 +22,9 @@ from pytest_mcp.config.options import SETTINGS, LoadConfig, load
 from pytest_mcp.process import signals
 from pytest_mcp.server import fast_start
 from pytest_mcp.terminal.output import MISUSE, USAGE_ERROR, open_closed_streams, print_message
+
+if TYPE_CHECKING:
+    from socket import socket
 
 # What each does, in one line of the help.
 COMMANDS = {
@@ -55,6 +58,8 @@ LIKE_PYTEST = (" run", " discover")
 # Has no effect any more, and entries of clients may still have it.
 GONE = "--history-map"
 _UNKNOWN = "unrecognized arguments: "
+# Connections that the system accepts before the server does.
+BACKLOG = 128
 
 
 class CommandModule(Protocol):
@@ -246,22 +251,35 @@ def _serve_stdio(config: Config) -> int:
 
 
 def _serve_http(config: Config, endpoint: Endpoint) -> int:
-    from pytest_mcp.server import http_listener
-
-    try:
-        bound = http_listener.listen(endpoint)
-    except http_listener.AddressUnavailable as error:
-        raise ConfigError(f"Cannot serve on {endpoint.host}:{endpoint.port}: {error}.") from error
+    # Before the slow imports, so that a port in use is told at once.
+    bound = listen(endpoint)
     import anyio
 
     from pytest_mcp.process import process
     from pytest_mcp.server import http_server, logs, telemetry
     from pytest_mcp.server.http_guard import PATH
 
-    url = f"http://{http_listener.authority(bound)}{PATH}"
+    host, port = bound.getsockname()[:2]
+    url = f"http://{f'[{host}]' if ':' in host else host}:{port}{PATH}"
     print_message(f"serving {config.root} on {url}")
     logs.set_up(config.log_level)
     process.prepare()
     with telemetry.lifetime(transport="http", root=str(config.root), url=url):
         anyio.run(http_server.serve, config, endpoint, bound)
     return 0
+
+
+def listen(endpoint: Endpoint) -> "socket":
+    """The socket that the server listens on."""
+    from socket import AF_INET, AF_INET6, create_server
+
+    family = AF_INET6 if ":" in endpoint.host else AF_INET
+    try:
+        return create_server((endpoint.host, endpoint.port), family=family, backlog=BACKLOG)
+    except UnicodeError:
+        why = "not a valid host name"
+    except OSError as error:
+        # Not str(error), which repeats the address. For an unknown name, errno is not one that strerror knows.
+        number = error.errno or 0
+        why = os.strerror(number) if number > 0 else str(error.strerror)
+    raise ConfigError(f"Cannot serve on {endpoint.host}:{endpoint.port}: {why}.")

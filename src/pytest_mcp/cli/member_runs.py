@@ -7,11 +7,13 @@ decided in `python/members.py`; the reports of the parts are merged before anyth
 
 import math
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree as ET
+from xml.etree.ElementTree import Element, ParseError, SubElement
 
 import anyio
 
@@ -20,7 +22,6 @@ from pytest_mcp.api.errors import CallError, ExecutionFailed, Fault, InvalidPara
 from pytest_mcp.api.requests import ExecuteTests, Request
 from pytest_mcp.api.targets import Target
 from pytest_mcp.cli import exit_codes, render_run
-from pytest_mcp.cli.junit_file import OPTION, write_suites
 from pytest_mcp.config.model import Config
 from pytest_mcp.process import interruption
 from pytest_mcp.process.background import in_thread
@@ -33,6 +34,7 @@ from pytest_mcp.terminal.colours import Painter
 from pytest_mcp.text import few, in_line, safe
 
 PLAIN = Painter(has_colours=False)
+JUNIT = "--junitxml="
 _NOT_RUN = "was not run: "
 # Why the root itself, which is a part if it has tests of its own, cannot run.
 NO_ENVIRONMENT = "it has tests outside of its members, and no environment for them"
@@ -94,7 +96,7 @@ class MemberRuns:
 
     async def _run(self, part: Sequence[Target], seconds: int, junit: Path) -> _Ended:
         config = self.project.config
-        options = [f"{OPTION}{junit}" if given.startswith(OPTION) else given for given in config.pytest_options]
+        options = [f"{JUNIT}{junit}" if given.startswith(JUNIT) else given for given in config.pytest_options]
         project = replace(self.project, config=config._replace(pytest_options=tuple(options)))
         changes: dict[str, Any] = {"path": None, "node_ids": tuple(part), "timeout": seconds}
         if self.request.maxfail is not None:
@@ -109,12 +111,12 @@ class MemberRuns:
 
     def _write_junit(self, folder: Path) -> str | None:
         """Why the file that was asked for could not be written."""
-        given = [each for each in self.project.config.pytest_options if each.startswith(OPTION)]
+        given = [each for each in self.project.config.pytest_options if each.startswith(JUNIT)]
         if not given:
             return None
         runs = ((folder / str(number), each.label, each.gap) for number, each in enumerate(self.ended))
         try:
-            write_suites(Path(given[-1].removeprefix(OPTION)), runs)
+            write_suites(Path(given[-1].removeprefix(JUNIT)), runs)
         except OSError as error:
             return f"The JUnit file could not be written: {error.strerror}."
         return None
@@ -188,3 +190,25 @@ def _closing(report: Report) -> str:
     }
     listed = ", ".join(f"{number} {name}" for name, number in numbers.items() if number)
     return f"{listed} in {report.duration:.2f}s" if listed else ""
+
+
+def write_suites(path: Path, runs: Iterable[tuple[Path, str, str | None]]) -> None:
+    """The suites of several runs, each with its file, name and problem. One without a file has an error as its case."""
+    suites = Element("testsuites", name="pytest tests")
+    for file, label, problem in runs:
+        suites.extend(_suites(file, label, problem))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    ET.ElementTree(suites).write(path, encoding="utf-8", xml_declaration=True)
+
+
+def _suites(file: Path, label: str, problem: str | None) -> list[Element]:
+    try:
+        suites = list(ET.parse(file).getroot())  # noqa: S314 - pytest wrote it, and expat expands no bombs
+    except (OSError, ParseError):
+        suite = Element("testsuite", name="pytest", errors="1", failures="0", skipped="0", tests="1", time="0")
+        case = SubElement(suite, "testcase", classname=label, name="run", time="0")
+        SubElement(case, "error", message=in_line(problem or "no JUnit file was written"))
+        suites = [suite]
+    for suite in suites:
+        suite.set("name", f"{suite.get('name', 'pytest')} {label}")
+    return suites

@@ -67,10 +67,10 @@ async def investigate(request: InvestigateFailure, project: Project) -> Findings
 
 async def _past(config: Config, node_id: str, end: float) -> tuple[str, ...]:
     # Who records no runs does not load it.
-    from pytest_mcp.history import past_runs  # noqa: PLC0415
+    from pytest_mcp.history import questions  # noqa: PLC0415
 
     with anyio.CancelScope(deadline=end):
-        return tuple(await past_runs.evidence(config, node_id))
+        return tuple(await questions.evidence(config, node_id))
     return ()
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from pytest_mcp.api.errors import Fault, InvalidParams
 from pytest_mcp.config.model import History
-from pytest_mcp.history import durations, failing, flaky, one_test
+from pytest_mcp.history import durations, flaky, questions
 from pytest_mcp.history.answer import Durations
 from pytest_mcp.history.remarks import remarks
 from pytest_mcp.history.runs import reading
@@ -29,8 +29,8 @@ def test_every_question_has_the_same_answer_in_each_database(address: str) -> No
             past.run([*rows, flaked, broken], state="before" if number < 27 else "after")
 
     (flake,) = flaky.flaky_tests(past.runs()).flaky or []
-    (group,) = failing.failing_tests(past.runs()).failing or []
-    slower, test = durations.slow_tests(past.runs(), "a").slow, one_test.one_test(past.runs(), "a/t.py::test_0").test
+    (group,) = questions.failing_tests(past.runs()).failing or []
+    slower, test = durations.slow_tests(past.runs(), "a").slow, questions.one_test(past.runs(), "a/t.py::test_0").test
 
     assert (flake.node_id, flake.failed, flake.runs) == ("a/t.py::flaky", 3, 30)
     assert (group.node_ids, group.runs) == (["b/t.py::broken"], 3)

@@ -1,12 +1,12 @@
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
-from pytest_mcp.cli.junit_file import write_suites
+from pytest_mcp.cli.member_runs import write_suites
 
 SUITE = '<testsuites><testsuite name="shop" tests="3"><testcase name="test_é" /></testsuite></testsuites>'
 
 
-def test_it_has_the_suites_of_all_runs_and_an_error_for_each_run_without_any(tmp_path: Path) -> None:
+def test_one_junit_file_has_the_suites_of_all_runs_and_an_error_for_each_run_without_any(tmp_path: Path) -> None:
     (tmp_path / "a").write_text(SUITE, "utf-8")
     (tmp_path / "c").write_text("<broken", "utf-8")
 
