@@ -155,10 +155,11 @@ class Reporter:
             self.collection_errors[report.nodeid] = broken_conftest(call.excinfo.value)
 
     @pytest.hookimpl(hookwrapper=True)
-    def pytest_collection(self) -> Generator[None, Any, None]:
+    def pytest_collection(self, session: pytest.Session) -> Generator[None, Any, None]:
         outcome = yield
         if outcome.excinfo is not None and isinstance(outcome.excinfo[1], pytest.UsageError):
-            self.emit_usage_error(outcome.excinfo[1].args)
+            messages = outcome.excinfo[1].args
+            self.emit_usage_error([*messages, *self.facts.further_missing(session, messages)])
         elif outcome.excinfo is None and self.collected is not None:
             self.emit_collected(self.collected)
 

@@ -12,6 +12,7 @@ from contextlib import suppress
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Sequence
 
+import pytest
 from admission import is_environment, matches
 from import_origins import parts_in_project
 
@@ -108,6 +109,18 @@ class SelectionFacts:
         """Ids that another argument covers were not passed to pytest; returns those that do not exist, as arguments."""
         missing = self.without_test([node_id for node_id, _ in self.covered], items)
         return [argument for node_id, argument in self.covered if node_id in missing]
+
+    def further_missing(self, session: pytest.Session, messages: Sequence[object]) -> Sequence[object]:
+        """Nothing will run, so also look for the ids that were not passed to pytest."""
+        missing = {str(message).partition("\n")[0] for message in messages}
+        arguments = session.config.args
+        rest = [argument for argument in arguments if "not found: " + argument not in missing]
+        if self.covered and rest and len(rest) < len(arguments):
+            try:
+                session.perform_collect(rest)
+            except pytest.UsageError as error:
+                return error.args
+        return ()
 
     def left_out(self, kept: Iterable[Any], config: Any) -> Iterator[dict[str, Any]]:
         """The fields of one record for each target of which no test is left."""

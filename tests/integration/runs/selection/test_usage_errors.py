@@ -84,6 +84,8 @@ async def test_every_missing_test_is_named(every_bench: Workbench) -> None:
     assert failure.data["partial"] is None
     covered = await every_bench.refused("execute_tests", node_ids=ids, path="tests")
     assert [fault["field"] for fault in covered.data["validation_errors"]] == ["node_ids.0", "node_ids.2"]
+    one_covered = await every_bench.refused("execute_tests", node_ids=[*ids, "tests/test_fine.py::TestThere"])
+    assert [fault["field"] for fault in one_covered.data["validation_errors"]] == ["node_ids.0", "node_ids.2"]
     full = await every_bench.refused("execute_tests", node_ids=ids, detail="full")
     assert full.data["command"][1:4] == ["-m", "pytest", ids[0]]
 
