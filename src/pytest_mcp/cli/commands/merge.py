@@ -7,6 +7,7 @@ import argparse
 import os
 import shlex
 import sys
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
@@ -25,6 +26,8 @@ from pytest_mcp.text import in_line
 from pytest_mcp.tools import dump
 
 STDIN = "-"
+# Four times the default of --max-reply-bytes.
+MAX_FILE_BYTES = 64 * 1024 * 1024
 # For people there is no limit that they could raise.
 MAX_TOKENS = 1_000_000
 MORE = "`pytest-mcp merge --html FILE`"
@@ -79,7 +82,7 @@ def _read(names: list[str]) -> tuple[list[ShardGiven], list[str]]:
     wrong: list[str] = []
     for name in names:
         try:
-            contents = [(name, Path(name).read_bytes())] if name != STDIN else _lines_of_stdin()
+            contents = list(_contents(name))
         except OSError as error:
             wrong.append(f"{in_line(name)} cannot be read: {error.strerror}.")
             continue
@@ -89,14 +92,24 @@ def _read(names: list[str]) -> tuple[list[ShardGiven], list[str]]:
     return given, wrong
 
 
-def _lines_of_stdin() -> list[tuple[str, bytes]]:
-    lines = enumerate(sys.stdin.buffer, start=1)
-    return [(f"line {number} of stdin", line) for number, line in lines if line.strip()]
+def _contents(name: str) -> Iterator[tuple[str, bytes]]:
+    """The content of a file, or each line of stdin, and what it is called. Too much of it is read no further."""
+    if name != STDIN:
+        with Path(name).open("rb") as file:
+            yield name, file.read(MAX_FILE_BYTES + 1)
+        return
+    for number, line in enumerate(iter(partial(sys.stdin.buffer.readline, MAX_FILE_BYTES + 1), b""), start=1):
+        if line.strip():
+            yield f"line {number} of stdin", line
+        if len(line) > MAX_FILE_BYTES:
+            return
 
 
 def _parsed(label: str, content: bytes) -> ShardGiven:
     if not content.strip():
         return ShardGiven(label, refusal="is empty, so its run was killed before it could report")
+    if len(content) > MAX_FILE_BYTES:
+        return ShardGiven(label, refusal=f"is larger than {MAX_FILE_BYTES // 1024**2} MiB, so it is not read")
     try:
         return ShardGiven(label, shard_reports.parse(content.decode("utf-8")))
     except UnicodeDecodeError:

@@ -90,6 +90,23 @@ def test_a_file_that_is_no_report_is_named_and_makes_it_incomplete(
     assert answer["summary"]["passed"] == 6
 
 
+def test_what_is_too_large_is_read_no_further(
+    both: list[Path], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(merge, "MAX_FILE_BYTES", 99_999)
+    large, stdin = both[0].with_name("large.json"), io.BytesIO(b"x" * 500_000)
+    large.write_bytes(stdin.getvalue())
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(stdin))
+
+    assert typed(*both, large, "-", as_json=True) == 1
+
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["verdict"] == "incomplete"
+    refused = [notice.partition(" is larger than")[0] for notice in answer["notices"]]
+    assert refused[:2] == [str(large), "line 1 of stdin"]
+    assert stdin.tell() < 200_000
+
+
 def test_files_that_cannot_be_read_are_usage_errors_with_a_sentence_for_each(
     both: list[Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
