@@ -32,6 +32,8 @@ MAX_WORD = 1_000
 # In a line that is not parsed, the id is searched in so many bytes at its two ends.
 _ID_WITHIN = 1024
 
+# How the SDK's parser begins to say that a text has half of a surrogate pair, or other bytes that are not Unicode.
+_NOT_UNICODE = ("unexpected end of hex", "lone leading surrogate", "invalid unicode")
 # Half of a surrogate pair.
 _HALF = re.compile("[\ud800-\udfff]")
 _BRACKET = re.compile(rb"[][{}]")
@@ -83,8 +85,10 @@ def admitted(line: bytes) -> bytes:
 
 def _parsed_with_halves(line: bytes, reason: str) -> Any:
     """What the SDK's parser refuses for this reason, if that is only text that is not Unicode."""
-    if len(line) > MAX_MENDED or reason.startswith("number"):
+    if reason.startswith("number") or (len(line) > MAX_MENDED and reason.startswith(_NOT_UNICODE)):
         raise BadMessage(INVALID_REQUEST, reason, _seen_identity(line))
+    if len(line) > MAX_MENDED:
+        raise BadMessage(PARSE_ERROR, reason)
     try:
         return json.loads(line.decode("utf-8", errors="surrogateescape"))
     except ValueError:

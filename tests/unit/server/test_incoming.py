@@ -79,6 +79,7 @@ REFUSED = {
         INVALID_REQUEST,
         None,
     ),
+    "no JSON in a message that is too long to be mended": (ping("x" * MAX_MENDED)[:-1], PARSE_ERROR, None),
     "a long method": (ping(method=LONG), INVALID_REQUEST, 1),
     "a long version": (ping({"protocolVersion": LONG}, method="initialize"), INVALID_REQUEST, 1),
     "a long version of a stateless request": (ping({"_meta": {VERSION_KEY: LONG}}), INVALID_REQUEST, 1),
