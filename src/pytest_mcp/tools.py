@@ -31,8 +31,8 @@ execute_tests runs the whole suite, or the tests that you choose with node_ids, 
 changed. Use failfast while you fix one thing.
 
 Read verdict first: only "passed" means that all selected tests ran and none failed. Failing tests are a
-normal result: tests shows one failure of each of the first five causes, failure_groups counts failures
-with the same cause, and rerun has the arguments that run the failures again. collection_errors are files
+normal result: tests shows one failure of each cause (up to twenty), failure_groups counts
+failures with the same cause, and rerun has the arguments that run the failures again. collection_errors are files
 that could not be imported. A JSON-RPC error means that the run did not start or did not finish; its
 message says why and what to do. You can pass node ids from answers back unchanged.
 

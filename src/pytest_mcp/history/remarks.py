@@ -11,7 +11,7 @@ from pytest_mcp.history.store import HistoryUnavailable
 from pytest_mcp.process import additions
 from pytest_mcp.process.background import in_thread
 
-# As many groups as an answer shows whole, and the runs that are looked at: it takes milliseconds before an answer.
+# How many groups of failures have a remark, and the runs that are looked at: it takes milliseconds before an answer.
 MAX_GROUPS = 5
 MAX_RUNS = 500
 # In seconds. Nobody waits longer for it.
