@@ -158,8 +158,7 @@ class Reporter:
     def pytest_collection(self, session: pytest.Session) -> Generator[None, Any, None]:
         outcome = yield
         if outcome.excinfo is not None and isinstance(outcome.excinfo[1], pytest.UsageError):
-            messages = outcome.excinfo[1].args
-            self.emit_usage_error([*messages, *self.facts.further_missing(session, messages)])
+            self.emit_usage_error(self.facts.missing(session, outcome.excinfo[1].args))
         elif outcome.excinfo is None and self.collected is not None:
             self.emit_collected(self.collected)
 

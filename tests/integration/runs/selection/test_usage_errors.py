@@ -60,6 +60,14 @@ async def test_a_usage_error_that_a_hook_raises_is_told_in_its_own_words(every_b
     assert failure.message.startswith("pytest execution failed: set DATABASE_URL first\n")
 
 
+TABLE = """
+import pytest
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_row(number): pass
+"""
+
+
 @pytest.mark.anyio
 async def test_every_missing_test_is_named(every_bench: Workbench) -> None:
     every_bench.write({"tests/test_fine.py": FINE + "class TestThere:\n    def test_one(self): pass\n"})
@@ -84,8 +92,13 @@ async def test_every_missing_test_is_named(every_bench: Workbench) -> None:
     assert failure.data["partial"] is None
     covered = await every_bench.refused("execute_tests", node_ids=ids, path="tests")
     assert [fault["field"] for fault in covered.data["validation_errors"]] == ["node_ids.0", "node_ids.2"]
-    one_covered = await every_bench.refused("execute_tests", node_ids=[*ids, "tests/test_fine.py::TestThere"])
-    assert [fault["field"] for fault in one_covered.data["validation_errors"]] == ["node_ids.0", "node_ids.2"]
+    one_covered = [ids[0] + "[1]", *ids[1:], "tests/test_fine.py::TestThere"]
+    partly = await every_bench.refused("execute_tests", node_ids=one_covered)
+    assert [fault["field"] for fault in partly.data["validation_errors"]] == ["node_ids.0", "node_ids.2"]
+    every_bench.write({"tests/test_table.py": TABLE})
+    rows = [f"tests/test_table.py::test_row[{number}]" for number in (1, 2, 3)]
+    row = await every_bench.refused("execute_tests", node_ids=rows)
+    assert [fault["field"] for fault in row.data["validation_errors"]] == ["node_ids.2"]
     full = await every_bench.refused("execute_tests", node_ids=ids, detail="full")
     assert full.data["command"][1:4] == ["-m", "pytest", ids[0]]
 
