@@ -18,6 +18,8 @@ _PACKAGE_FILES = ("setup.py", "setup.cfg")
 _PACKAGE_TABLES = ("project", "build-system")
 # A folder of tests may have settings of its own, so these count only where no folder above is a package.
 _SETTINGS = ("pyproject.toml", "tox.ini", "pytest.ini", "pytest.toml", ".pytest.ini", ".pytest.toml", ".git")
+# One of these makes a folder a project only where no checkout is below it: among checkouts it may be a stray file.
+_WEAK_FILES = ("requirements.txt", "conftest.py")
 # A folder that is no project and holds more than can be searched is not one project.
 _MAX_FOLDERS = 2_000
 # A few seconds on a slow disk; far more than a busy machine takes for a folder of tests.
@@ -76,18 +78,19 @@ def refusal(root: Path) -> str | None:
     """
     if _has_any(root, (*_PACKAGE_FILES, *_SETTINGS)) or used_managers(read_manifest(root)):
         return None
-    what = _projects_below(root)
+    what = _projects_below(root, may_be_one=_has_any(root, _WEAK_FILES))
     advice = "start pytest-mcp in one of them or pass it with --root, or give this folder a pyproject.toml if it is one"
     return None if what is None else f"{in_line(str(root))} is not a project, but has {what}: {advice}."
 
 
-def _projects_below(root: Path) -> str | None:
+def _projects_below(root: Path, *, may_be_one: bool) -> str | None:
+    """What separate projects there are; below a folder that may be one itself, only checkouts are."""
     deadline = time.monotonic() + _MAX_SECONDS
     for count, folder in enumerate(below(root)):
-        if is_package(folder) or _has_any(folder, (".git",)):
+        if _has_any(folder, (".git",)) or (not may_be_one and is_package(folder)):
             return f"projects below it, such as {in_line(str(folder.relative_to(root)))}"
         if count >= _MAX_FOLDERS or time.monotonic() > deadline:
-            return "more folders below it than can be searched for projects"
+            return None if may_be_one else "more folders below it than can be searched for projects"
     return None
 
 

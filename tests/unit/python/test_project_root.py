@@ -87,6 +87,16 @@ def test_a_project_file_or_git_of_its_own_makes_it_a_project(tmp_path: Path, fil
     assert project_root.refusal(tmp_path) is None
 
 
+@pytest.mark.parametrize("file", ["requirements.txt", "conftest.py"])
+def test_requirements_and_a_conftest_make_it_a_project_unless_a_checkout_is_below(tmp_path: Path, file: str) -> None:
+    lay(tmp_path, {"examples/one/setup.py": "", "two/setup.py": "", file: ""})
+    plain = project_root.refusal(tmp_path)
+    lay(tmp_path, {"two/.git/HEAD": ""})
+
+    assert plain is None
+    assert "has projects below it, such as two:" in (project_root.refusal(tmp_path) or "")
+
+
 def test_a_link_to_a_project_elsewhere_is_a_project_below(tmp_path: Path) -> None:
     lay(tmp_path, {"other/deep/setup.py": "", "here/a": "-> ../other/deep"})
 
@@ -113,3 +123,5 @@ def test_a_folder_that_is_too_large_to_be_searched_is_refused(tmp_path: Path, mo
     lay(tmp_path, {f"{number}/x.txt": "" for number in range(9)})
 
     assert "than can be searched" in (project_root.refusal(tmp_path) or "")
+    lay(tmp_path, {"requirements.txt": ""})
+    assert project_root.refusal(tmp_path) is None
