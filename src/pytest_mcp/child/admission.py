@@ -28,8 +28,6 @@ SIGNS_OF_AN_ENVIRONMENT = ("pyvenv.cfg", os.path.join("conda-meta", "history"), 
 MAX_UNREACHABLE = 1000
 # Collectors that import their file.
 IMPORTING = {"DoctestModule", "Module"}
-# Modules without doctests for pytest: importing them runs a program.
-PROGRAMS = ("setup.py", "__main__.py")
 
 
 class Admission:
@@ -133,9 +131,9 @@ class Collection:
 
         Files of other types are harmless: only a plugin of the project collects tests from them.
         """
-        name, suffix = os.path.basename(path), os.path.splitext(path)[1]
+        suffix = os.path.splitext(path)[1]
         if suffix == ".py":
-            has_doctests = self.doctest_modules and name not in PROGRAMS and self.reaches(path)
+            has_doctests = self.doctest_modules and not is_program(path) and self.reaches(path)
             return matches(path, self.modules) or has_doctests
         return suffix not in (".txt", ".rst") or matches(path, self.texts)
 
@@ -195,6 +193,16 @@ def matches(path: str, patterns: Iterable[str]) -> bool:
         fnmatch.fnmatch(path, "*/" + pattern) if "/" in pattern else fnmatch.fnmatch(name, pattern)
         for pattern in patterns
     )
+
+
+def is_program(path: str) -> bool:
+    """A module in which pytest looks for no doctests, because importing it runs a program."""
+    if os.path.basename(path) != "setup.py":
+        return os.path.basename(path) == "__main__.py"
+    with suppress(OSError), open(path, "rb") as handle:
+        contents = handle.read()
+        return b"setuptools" in contents or b"distutils" in contents
+    return True
 
 
 def is_environment(folder: str) -> bool:

@@ -46,17 +46,18 @@ async def test_doctest_modules_take_no_named_file_that_pytest_would_leave_out(be
             "setup.py": f"{TRACE}import setuptools\n",
             "pkg/__main__.py": TRACE,
             "pkg/sums.py": DOCTEST,
+            "pkg/setup.py": DOCTEST,
             "build/copy.py": DOCTEST,
         }
     )
 
     failure = await bench.refused("execute_tests", node_ids=["setup.py", "pkg/__main__.py", "build/copy.py"])
-    answer = await bench.execute(path="pkg/sums.py")
+    answer = await bench.execute(node_ids=["pkg/setup.py", "pkg/sums.py"])
 
     faults = [(fault["field"], fault["type"]) for fault in failure.data["validation_errors"]]
     assert faults == [(f"node_ids.{index}", "not_a_test_file") for index in range(3)]
-    assert [test["node_id"] for test in answer["tests"]] == ["pkg/sums.py::sums.double"]
-    assert imported(bench) == ["pkg/sums.imported"]
+    assert [test["node_id"] for test in answer["tests"]] == ["pkg/setup.py::setup.double", "pkg/sums.py::sums.double"]
+    assert imported(bench) == ["pkg/setup.imported", "pkg/sums.imported"]
 
 
 # Files and folders that are named, and what keeps pytest without arguments from importing them.
