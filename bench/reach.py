@@ -24,7 +24,7 @@ from bench.tokens.real.checkouts import Checkout
 from bench.tokens.real.libraries import LIBRARIES
 from bench.tokens.real.runs import probed
 from pytest_mcp.changed import import_graph, reach
-from pytest_mcp.changed.differences import Changes
+from pytest_mcp.changed.working_tree import Changes
 from pytest_mcp.run.run import Reach
 
 BROKEN = "raise ImportError('broken by the bench')\n"

@@ -22,7 +22,7 @@ from pytest_mcp.run.attempt import Call
 from pytest_mcp.run.run import ChangedLines, Project, Reach
 
 if TYPE_CHECKING:
-    from pytest_mcp.changed.differences import TreeComparison
+    from pytest_mcp.changed.working_tree import TreeComparison
 
 
 async def execute(request: ExecuteTests, project: Project) -> Report:
@@ -133,13 +133,13 @@ async def _change(request: Request, config: Config) -> _Change:
     if request.changed is None and not by_lines:
         return _Change()
     # No other call needs them, and they take time to load.
-    from pytest_mcp.changed import differences  # noqa: PLC0415
+    from pytest_mcp.changed import working_tree  # noqa: PLC0415
     from pytest_mcp.changed.git_commands import CannotTell, ChangesRefused  # noqa: PLC0415
     from pytest_mcp.changed.reach import reach_of  # noqa: PLC0415
 
     ref = request.changed if isinstance(request.changed, str) else None
     try:
-        comparison = await differences.since_ref(config, ref, lines=by_lines)
+        comparison = await working_tree.since_ref(config, ref, lines=by_lines)
     except ChangesRefused as error:
         name, value = ("coverage", "changed") if request.changed is None else ("changed", request.changed)
         raise InvalidParams([Fault(name, str(error), "no_changes", value)]) from error

@@ -12,7 +12,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from pytest_mcp.changed import differences, git_commands
+from pytest_mcp.changed import git_commands, working_tree
 from pytest_mcp.changed.git_commands import CannotTell, ChangesRefused
 from tests.support.projects.checkouts import Checkout, new_checkout, without_supervisor
 from tests.support.projects.managed import Home, empty_home
@@ -193,7 +193,7 @@ async def test_a_program_that_the_repository_names_is_not_started(name: str, tmp
     files = await trap.checkout.files()
     # The lines of the change are asked for with coverage of changed lines, and need the contents of blobs.
     with suppress(CannotTell):
-        await differences.since_ref(trap.checkout.config(), "HEAD", lines=True)
+        await working_tree.since_ref(trap.checkout.config(), "HEAD", lines=True)
 
     assert {"a.py", "new.py"} <= files
     assert "b.py" not in files

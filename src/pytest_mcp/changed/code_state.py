@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from pytest_mcp.changed import differences, git_commands
-from pytest_mcp.changed.differences import TreeComparison
+from pytest_mcp.changed import git_commands, working_tree
 from pytest_mcp.changed.git_commands import CannotTell, ChangesRefused, Repository
 from pytest_mcp.changed.project_files import MAX_SCAN, FolderEntry, digest_of, entries_of
 from pytest_mcp.changed.reach import CACHES, is_cached
+from pytest_mcp.changed.working_tree import TreeComparison
 from pytest_mcp.config.model import Config
 from pytest_mcp.process.background import in_thread
 from pytest_mcp.python import git_files
@@ -61,7 +61,7 @@ class CodeWatch:
     async def _ask(self) -> CodeState:
         try:
             repository = await git_commands.open_repository(self._config)
-            paths = await differences.uncommitted(repository)
+            paths = await working_tree.uncommitted(repository)
         except (ChangesRefused, CannotTell):
             return CodeState(git_files.head_commit(self._config.root))
         return await in_thread(partial(_state, repository, paths))

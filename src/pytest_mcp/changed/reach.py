@@ -18,9 +18,9 @@ from itertools import filterfalse, takewhile
 from pathlib import Path, PurePosixPath
 
 from pytest_mcp.changed import import_graph
-from pytest_mcp.changed.differences import Changes
 from pytest_mcp.changed.import_graph import GROUP, Graph, Modules, parents
 from pytest_mcp.changed.project_files import SETTINGS, ScannedFiles, Unreadable, is_of_tests, is_skipped, is_test
+from pytest_mcp.changed.working_tree import Changes
 from pytest_mcp.run.run import Reach
 from pytest_mcp.text import label
 

@@ -23,7 +23,7 @@ import anyio
 from pytest_mcp.api.requests import ExecuteTests
 from pytest_mcp.api.results import Outcome
 from pytest_mcp.changed.code_state import CodeState, CodeWatch
-from pytest_mcp.changed.differences import TreeComparison
+from pytest_mcp.changed.working_tree import TreeComparison
 from pytest_mcp.config.model import Config, History
 from pytest_mcp.history import remarks, retention
 from pytest_mcp.history.runs import project_name

@@ -14,10 +14,10 @@ from pathlib import Path
 import anyio
 
 from pytest_mcp.api.errors import Fault, InvalidParams
-from pytest_mcp.changed import differences, git_commands, reach
-from pytest_mcp.changed.differences import Base, Lines
+from pytest_mcp.changed import git_commands, reach, working_tree
 from pytest_mcp.changed.git_commands import CannotTell, ChangesRefused, Repository
 from pytest_mcp.changed.tree_copy import copy_of
+from pytest_mcp.changed.working_tree import Base, Lines
 from pytest_mcp.config.model import Config
 from pytest_mcp.investigation.alone import OnStep, Seeds, run_once
 from pytest_mcp.investigation.outcome import Outcome
@@ -76,7 +76,7 @@ class FoundBase:
         if self.repository is None or self.base is None:
             return {}
         try:
-            return (await differences.since(self.repository, self.base, lines=True)).changed_lines()
+            return (await working_tree.since(self.repository, self.base, lines=True)).changed_lines()
         except CannotTell:
             return {}
 
@@ -86,7 +86,7 @@ async def find_base(config: Config, ref: str | None, deadline: Deadline) -> Foun
     try:
         with anyio.fail_after(deadline.left):
             repository = await git_commands.open_repository(config)
-            return FoundBase(await differences.resolve(repository, ref), repository)
+            return FoundBase(await working_tree.resolve(repository, ref), repository)
     except TimeoutError:
         return FoundBase(None, None, _NO_TIME)
     except (ChangesRefused, CannotTell) as error:
@@ -110,7 +110,7 @@ class BaseSearch:
         try:
             with anyio.fail_after(self.runner.deadline.left):
                 is_same = await _is_same(repository, base, self.node_id)
-                earlier = await differences.ancestors(repository, base, STEPS_BACK)
+                earlier = await working_tree.ancestors(repository, base, STEPS_BACK)
                 is_shallow = not earlier and await repository.is_shallow()
         except (ChangesRefused, CannotTell):
             return await self._at(base, repository, seeds)
@@ -171,7 +171,7 @@ def _name(base: Base) -> str:
 
 async def _is_same(repository: Repository, base: Base, node_id: str) -> bool:
     """Whether the test runs the same code there. At HEAD also if nothing that is not committed can reach it."""
-    changes = reach.without_caches((await differences.since(repository, base)).changes)
+    changes = reach.without_caches((await working_tree.since(repository, base)).changes)
     if base.name != "HEAD" or not (changes.files or changes.outside):
         return not (changes.files or changes.outside)
     reached = await in_thread(partial(reach.reach_of, changes, repository.config.root))

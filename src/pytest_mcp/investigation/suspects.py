@@ -16,7 +16,7 @@ from functools import partial
 import anyio
 
 from pytest_mcp.api.requests import ExecuteTests
-from pytest_mcp.changed.differences import Lines
+from pytest_mcp.changed.working_tree import Lines
 from pytest_mcp.investigation.outcome import Outcome, outcome_of
 from pytest_mcp.investigation.result import Suspect
 from pytest_mcp.investigation.runner import Runner

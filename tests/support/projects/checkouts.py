@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_mcp.changed import differences
-from pytest_mcp.changed.differences import Changes
+from pytest_mcp.changed import working_tree
+from pytest_mcp.changed.working_tree import Changes
 from pytest_mcp.config.model import Config, Options, configure
 from pytest_mcp.process import process
 from pytest_mcp.process.job import Exit, Launch
@@ -48,7 +48,7 @@ class Checkout:
         return configure(Options(root=str(self.top / root)), self.environment | environment)
 
     async def changed(self, ref: str | None = None, root: str = ".", **environment: str) -> Changes:
-        return (await differences.since_ref(self.config(root, **environment), ref)).changes
+        return (await working_tree.since_ref(self.config(root, **environment), ref)).changes
 
     async def files(self, ref: str | None = "HEAD") -> set[str]:
         return set((await self.changed(ref)).files)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_mcp.changed import differences
+from pytest_mcp.changed import working_tree
 from pytest_mcp.changed.code_state import CodeState, CodeWatch
 from pytest_mcp.config.model import History, Options, configure
 from tests.support.projects.checkouts import Checkout, new_checkout, without_supervisor
@@ -52,7 +52,7 @@ async def test_git_is_not_asked_again_while_no_file_changes(
 ) -> None:
     watch = CodeWatch(checkout.config())
     before = await watch.state()
-    monkeypatch.setattr(differences, "uncommitted", None)
+    monkeypatch.setattr(working_tree, "uncommitted", None)
 
     assert await watch.state() == before
 
@@ -62,7 +62,7 @@ async def test_the_look_of_a_call_is_that_of_git_status_whatever_it_is_compared_
     checkout.commit(b="b = 2\n")
     checkout.write(a="a = 2\n")
     expected = await CodeWatch(checkout.config()).state()
-    look = await differences.since_ref(checkout.config(), "main")
+    look = await working_tree.since_ref(checkout.config(), "main")
 
     assert look.changes.files == {"a.py", "b.py"}
     assert await CodeWatch(checkout.config()).state(look) == expected

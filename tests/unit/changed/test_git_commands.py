@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_mcp.changed import differences, git_commands
+from pytest_mcp.changed import git_commands, working_tree
 from pytest_mcp.changed.git_commands import CannotTell, ChangesRefused
 from pytest_mcp.config.model import Options, configure
 from tests.support.projects.checkouts import Checkout, new_checkout
@@ -15,7 +15,7 @@ async def test_a_folder_outside_every_repository_is_refused(tmp_path: Path) -> N
     config = configure(Options(root=str(tmp_path)), {"PATH": "/usr/bin:/bin"})
 
     with pytest.raises(ChangesRefused, match="needs a git repository"):
-        await differences.since_ref(config, None)
+        await working_tree.since_ref(config, None)
 
 
 async def test_a_machine_without_git_is_refused(checkout: Checkout, tmp_path: Path) -> None:

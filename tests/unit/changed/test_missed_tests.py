@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_mcp.changed import reach
-from pytest_mcp.changed.differences import Changes
+from pytest_mcp.changed.working_tree import Changes
 from tests.support.projects.project_files import write_files
 from tests.unit.changed.corpus import PROJECTS
 

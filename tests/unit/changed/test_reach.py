@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_mcp.changed import import_graph, project_files, reach
-from pytest_mcp.changed.differences import Changes
+from pytest_mcp.changed.working_tree import Changes
 from pytest_mcp.cli.setup.clients import CLIENTS
 from pytest_mcp.run.run import Reach
 from tests.support.projects.project_files import write_files

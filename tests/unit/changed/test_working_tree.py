@@ -12,7 +12,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from pytest_mcp.changed import differences
+from pytest_mcp.changed import working_tree
 from pytest_mcp.changed.git_commands import CannotTell
 from pytest_mcp.config.model import History
 from tests.support.projects.checkouts import Checkout, new_checkout, without_supervisor
@@ -211,7 +211,7 @@ async def test_the_history_is_no_change_and_a_file_with_a_longer_name_is(checkou
         (checkout.top / name).write_text("", encoding="utf-8")
     config = checkout.config()._replace(history=History(str(checkout.top / "history.db")))
 
-    assert (await differences.since_ref(config, "HEAD")).changes.files == {"history.db.txt"}
+    assert (await working_tree.since_ref(config, "HEAD")).changes.files == {"history.db.txt"}
     assert (await checkout.changed("HEAD")).files == set(names)
 
 
@@ -220,7 +220,7 @@ async def test_what_the_command_itself_writes_is_no_change(checkout: Checkout) -
         (checkout.top / name).touch()
     config = checkout.config()._replace(outputs=(str(checkout.top / "out.xml"), "/elsewhere/page.html"))
 
-    assert (await differences.since_ref(config, "HEAD")).changes.files == {"other.xml"}
+    assert (await working_tree.since_ref(config, "HEAD")).changes.files == {"other.xml"}
 
 
 async def test_nothing_can_be_told_of_a_root_that_git_ignores(checkout: Checkout) -> None:

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_mcp.changed.differences import MAX_REF
 from pytest_mcp.changed.git_commands import CannotTell, ChangesRefused
+from pytest_mcp.changed.working_tree import MAX_REF
 from tests.support.projects.checkouts import Checkout, without_supervisor
 
 NO_COMMITS = [

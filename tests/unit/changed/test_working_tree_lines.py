@@ -2,14 +2,14 @@
 
 from pathlib import Path
 
-from pytest_mcp.changed import differences
-from pytest_mcp.changed.differences import TreeComparison
+from pytest_mcp.changed import working_tree
+from pytest_mcp.changed.working_tree import TreeComparison
 from pytest_mcp.run.run import ALL_LINES, ChangedLines
 from tests.support.projects.checkouts import Checkout
 
 
 async def compared(checkout: Checkout, ref: str = "HEAD", root: str = ".") -> TreeComparison:
-    return await differences.since_ref(checkout.config(root), ref, lines=True)
+    return await working_tree.since_ref(checkout.config(root), ref, lines=True)
 
 
 async def added(checkout: Checkout, ref: str = "HEAD") -> dict[str, str] | None:
