@@ -24,7 +24,10 @@ DEST_PREFIX = "tool_"
 # Where an agent's description of a parameter does not fit what is typed.
 _HELP = {
     "changed": "Only tests that changes since this git ref can reach, nearest first."
-    " Without REF: since the default branch."
+    " Without REF: since the default branch.",
+    "max_tokens": "Size limit of the answer in tokens. Default: none; with --json that of the tool.",
+    "timeout": "Stop after so many seconds, and say what is known by then. Default: that of --timeout before the"
+    " command; `run` has that of --max-timeout.",
 }
 
 

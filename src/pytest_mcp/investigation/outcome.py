@@ -4,6 +4,7 @@ Only a test that ran to its end has passed or failed; anything else is unknown, 
 process that died while the test ran: that is a failure.
 """
 
+import re
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -69,7 +70,7 @@ def outcome_of(run: Run[Request], node_id: str) -> Outcome:
     letter: Letter
     cause: Hashable = None
     if failure is not None:
-        letter, words, cause = "F", grouping.line(failure.cause), _cause_of(failure)
+        letter, words, cause = "F", _words_of(failure), _cause_of(failure)
     elif record is not None and record.outcome == "passed":
         letter, words = ("R", "passed only when a plugin repeated it") if record.repeated else ("P", "")
     elif record is not None and record.outcome == "skipped":
@@ -116,6 +117,16 @@ def _late(run: Run[Request], node_id: str) -> tuple[Letter, str]:
     if run.ledger.hello is not None and not run.ledger.selected:
         return "H", f"its file was still being imported {after}{place}"
     return "?", f"it had not begun {after}"
+
+
+def _words_of(failure: Failure) -> str:
+    """The cause and, of a comparison, the first thing that differs, with the lines that it announces."""
+    words, chain = grouping.line(failure.cause), failure.parts[0].chain
+    below = [line.strip() for each in chain[-1:] for line in each.text[1:] if line.strip()]
+    if not below or below[0].startswith("+") or not re.match(r"(?:AssertionError: )?assert ", chain[-1].headline):
+        return words
+    differing = below[:3] if below[0].endswith(":") else below[:1]
+    return f"{words}; {grouping.line(' '.join(differing))}"
 
 
 def _cause_of(failure: Failure) -> Hashable:

@@ -20,6 +20,10 @@ from tests.support.invented.records import (
 from tests.support.invented.surveys import HELLO
 
 TEST = "test_a.py::test_one"
+LONG = f"AssertionError: assert {{'city': 'Bremen', {'x' * 200}}} == {{'city': 'Hamburg'}}"
+LEAF = f"{LONG[:58]} ... {LONG[-58:]}; ['city']: 'Bremen' != 'Hamburg'"
+WINDOW = "AssertionError: assert 'a…' == 'b…'; line 2, character 3: - 'x' + 'y'"
+EXPLAINED = ["AssertionError: assert 'a…' == 'b…'", "  line 2, character 3:", "  - 'x'", "  + 'y'"]
 FAILED = raised("AssertionError: assert 1 == 2", ("test_a.py:3", "test_one", "assert price() == 2"))
 
 
@@ -28,6 +32,9 @@ FAILED = raised("AssertionError: assert 1 == 2", ("test_a.py:3", "test_one", "as
     [
         ([], "P", ""),
         ([FAILED], "F", "AssertionError: assert 1 == 2"),
+        ([raised("assert f() == 2\n  +  where 1 = f()")], "F", "AssertionError: assert f() == 2"),
+        ([raised(f"{LONG}\n  \n  ['city']: 'Bremen' != 'Hamburg'\n  ['zip']: 1 != 2")], "F", LEAF),
+        ([phase(TEST, message=EXPLAINED[0], chain=[[None, None, EXPLAINED, []]])], "F", WINDOW),
         ([skipped(TEST, "no net")], "S", "no net"),
         ([phase(TEST, outcome="rerun")], "R", "passed only when a plugin repeated it"),
     ],
