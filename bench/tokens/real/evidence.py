@@ -3,9 +3,11 @@
 Pure: answers and pytest's texts in, numbers out.
 """
 
+import os
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import groupby, zip_longest
 from typing import Any
 
 from bench.tokens import groups
@@ -17,8 +19,14 @@ _DIGEST = re.compile(r"\b[0-9a-f]{16,}\b")
 # What pytest says of what it does not show is no evidence.
 _NOTE = re.compile(r"\.\.\.Full output truncated|Use -v|Omitting \d+ identical|\.\.\. +$|\.\.\.$|-vv? to (show|get)")
 _CUT = re.compile(r"\[\.\.\. [^\n\]]{0,60}left out[^\n\]]{0,20}\]")
+_COMPARISON = re.compile(r"(?:AssertionError: )?assert ")
+# How an answer counts lines, items or leaves that differ beside those that it shows.
+_COUNTED = re.compile(r"(\d+) more (?:lines? )?differ")
 # Shorter ones stand somewhere in every text by chance, so they must be a whole line.
 SHORTEST_PART = 6
+# Of a part that differs, so much is looked for, with so much around it.
+LONGEST_PART = 30
+AROUND = 3
 
 
 @dataclass(frozen=True)
@@ -75,14 +83,55 @@ def whole_lines(
 
 
 def error_lines(shown: str) -> list[str]:
-    """The `E` lines, without what pytest says of lines that it left out."""
+    """The `E` lines, without explanations of comparisons and what pytest says of lines that it left out."""
+    lines: list[str] = []
+    is_compared = False
+    for line in shown.splitlines():
+        if not re.match(r"E(\s|$)", line):
+            is_compared = False
+            continue
+        text = line[1:].strip()
+        is_compared = is_compared or _COMPARISON.match(text) is not None
+        if text and not is_compared and not _NOTE.search(text):
+            lines.append(text)
+    return lines
+
+
+def differing_parts(shown: str) -> list[str]:
+    """What differs in the lines of a whole difference: of each pair the part that is not the same on both sides."""
+    parts: list[str] = []
     lines = [line[1:].strip() for line in shown.splitlines() if re.match(r"E(\s|$)", line)]
-    return [line for line in lines if line and not _NOTE.search(line)]
+    for is_difference, block in groupby(lines, key=lambda line: line.startswith(("- ", "+ ", "? ", "-", "+"))):
+        if is_difference:
+            gone, come = ([line[2:] for line in block_lines if line] for block_lines in _sides([*block]))
+            parts += [part for one, other in zip_longest(gone, come) for part in _middles(one, other)]
+    return [part for part in parts if len(part) >= SHORTEST_PART]
 
 
-def differing_lines(shown: str) -> list[str]:
-    """Of the `E` lines, those of a diff that differ."""
-    return [line for line in error_lines(shown) if re.match(r"[-+] ", line)]
+def _sides(block: list[str]) -> tuple[list[str], list[str]]:
+    return [line for line in block if line.startswith("- ")], [line for line in block if line.startswith("+ ")]
+
+
+def _middles(one: str | None, other: str | None) -> list[str]:
+    if one is None or other is None:
+        return [(one or other or "").strip(" ,")[:LONGEST_PART]]
+    start = len(os.path.commonprefix([one, other]))  # noqa: RUF071 - of characters is what is wanted
+    end = len(os.path.commonprefix([one[start:][::-1], other[start:][::-1]]))  # noqa: RUF071 - as above
+    around = max(0, start - AROUND)
+    return [side[around : len(side) - max(0, end - AROUND)].strip(" ,")[:LONGEST_PART] for side in (one, other)]
+
+
+def kept_parts(shown: Mapping[str, str], told: Iterable[Example]) -> Share:
+    """Of what differs in these examples, the parts that each shows, or counts where it shows others."""
+    whole = total = 0
+    for example in told:
+        parts = differing_parts(shown.get(example.key, ""))
+        text = even(example.text.replace("\\n", " "))
+        lost = sum(even(part) not in text and even(repr(part)[1:-1]) not in text for part in parts)
+        counted = 2 * sum(int(number) for number in _COUNTED.findall(example.text))
+        whole += len(parts) - max(0, lost - counted)
+        total += len(parts)
+    return Share(whole, total)
 
 
 def missing(wanted: Iterable[str], text: str) -> list[str]:

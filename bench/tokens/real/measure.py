@@ -94,7 +94,7 @@ def entry(heard: Heard, counts: list[int]) -> Entry:
         examples=len(told),
         cuts=evidence.cuts(answer),
         evidence=evidence.whole_lines(short, evidence.error_lines, told),
-        differing=evidence.whole_lines(heard.runs.full, evidence.differing_lines, told),
+        differing=evidence.kept_parts(heard.runs.full, told),
         shows_fault=evidence.first_shows(answer, heard.mutant.file, heard.runs.full),
         others={
             way: Other(count, evidence.whole_lines(short, evidence.error_lines, told, printed[way]))

@@ -20,8 +20,9 @@ class Other:
 
 @dataclass(frozen=True)
 class Entry:
-    """`evidence` are the `E` lines of our examples as `--tb=short` shows them, `differing` those of `-vv` that differ
-    in a diff. `shows_fault` says whether the first example goes through the faulty file; None where no failure does.
+    """`evidence` are `E` lines of our examples, `differing` what differs in their comparisons: how many we show.
+
+    `shows_fault` says whether the first example goes through the faulty file; None where no failure does.
     """
 
     date: str
