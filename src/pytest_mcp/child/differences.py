@@ -21,11 +21,11 @@ MAX_VALUE = 100
 # A text up to this length is whole there; of a longer one the parts that differ are shown as well.
 SHORT_TEXT = 60
 # How much of a value stands above what differs in it, and of a text whose parts follow.
-MAX_COMPARED, LONG_TEXT = 80, 40
+MAX_COMPARED, LONG_TEXT = 60, 30
 # How much of a text must be in another to be like it.
 LEAST_ALIKE = 4
 # Characters on either side of a part that differs, and of the part itself.
-AROUND = 20
+AROUND = 15
 MAX_SPAN = 80
 # Parts of a text, leaves of a container, and members of a set that are shown; the others are counted.
 MAX_WINDOWS = 3
@@ -95,7 +95,7 @@ def membership(left: Text, op: str, right: Text) -> list[str]:
 
 def compared(left: Any, op: str, right: Any) -> str:
     """Both in one line; of long texts little, since the parts that matter follow."""
-    most = LONG_TEXT if is_text(left, right) and max(len(left), len(right)) > MAX_VALUE else MAX_COMPARED
+    most = LONG_TEXT if is_text(left, right) and max(len(left), len(right)) > SHORT_TEXT else MAX_COMPARED
     return "%s %s %s" % (brief(left, most), op, brief(right, most))
 
 
@@ -239,6 +239,9 @@ def unlike(left: Any, right: Any) -> list[str]:
 
 
 def text_lines(path: str, left: Text, right: Text, windows: int) -> list[str]:
+    # As plain texts: a class of the project's may have a repr and slices of its own.
+    kind_of_text = str if isinstance(left, str) else bytes
+    left, right = (kind_of_text.__getitem__(side, slice(None)) for side in (left, right))
     lines, others = left.splitlines(), right.splitlines()
     if len(lines) <= 1 and len(others) <= 1:
         shown = [window(path, None, left, right, span) for span in joined(spans_between(left, right))[: windows + 1]]
@@ -286,8 +289,7 @@ def joined(spans: list[Span]) -> list[Span]:
 def window(path: str, number: int | None, left: Text, right: Text, span: Span) -> list[str]:
     place = "character %d" % (span.start + 1) if number is None else "line %d, character %d" % (number, span.start + 1)
     return [
-        "%s:" % ("%s %s" % (path, place)).strip(),
-        "- %s" % cutout(right, span.other_start, span.other_end),
+        "%s: - %s" % (("%s %s" % (path, place)).strip(), cutout(right, span.other_start, span.other_end)),
         "+ %s" % cutout(left, span.start, span.end),
     ]
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from pytest_mcp.api.requests import ExecuteTests
 from pytest_mcp.api.results import LISTED_WITHOUT_FAILURE, Coverage, ExecuteResult, FailureGroup, Omitted, TestResult
-from pytest_mcp.report import captured, collection_errors, coverage, fitting, grouping, rendering, tokens
+from pytest_mcp.report import captured, collection_errors, coverage, fitting, grouping, rendering, serialize, tokens
 from pytest_mcp.report.example_style import CAPTURED, ExampleStyle
 from pytest_mcp.report.failures import Failure
 from pytest_mcp.report.fitting import Fits, ever_larger
@@ -235,7 +235,7 @@ class _Ladder:
     def _fitted(self, failure: Failure, style: ExampleStyle, most: int, characters: int | None) -> _Example:
         for each in style.reduced():
             shown, chosen = rendering.example(failure, each), each
-            if tokens.estimate(f"{shown.message}\n{shown.traceback}") <= most:
+            if tokens.estimate(serialize.line(shown.model_dump())) <= most:
                 break
         if characters != CAPTURED:
             chosen = replace(chosen, captured=characters)

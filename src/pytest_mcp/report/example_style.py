@@ -56,6 +56,6 @@ class ExampleStyle:
             foreign_frames=False,
             arguments=False,
             outer_frames=False,
-            lines=10,
-            width=240,
+            lines=8,
+            width=200,
         )

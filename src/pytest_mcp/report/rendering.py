@@ -8,17 +8,20 @@ import re
 import sys
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import dropwhile
 
 from pytest_mcp.api.results import TestResult
 from pytest_mcp.report.captured import captured_lines
 from pytest_mcp.report.example_style import ExampleStyle
 from pytest_mcp.report.failures import ANNOUNCED, Failure, Part, Section, named_group, plain
 from pytest_mcp.report.frames import frame_lines, test_function
-from pytest_mcp.run.exceptions import Chain, Raised
+from pytest_mcp.run.exceptions import Raised
 from pytest_mcp.text import cut_middle
 
 # How many of a long chain or group are shown if not all: its first and its last exceptions.
 FIRST_RAISED, LAST_RAISED = 2, 3
+# A shorter line can stand in a message by chance.
+SHORTEST_LINE = 10
 # How many subtests are named that failed like another one.
 SHOWN_SUBTESTS = 3
 
@@ -35,8 +38,8 @@ _DIFFERENCE = re.compile(r"^ *[-+] ", re.MULTILINE)
 _MARKS = re.compile(r" *\? [ +^-]*$")
 # The value of an expression, which the line above has.
 _WHERE = re.compile(r"( *\+ +(?:where|and) ++)(.{41,}?)( = .*)$")
-# A function that was called, whose name the statement has.
-_CALLABLE = re.compile(r" *\+ +(?:where|and) ++<(?:function|bound method|built-in|class|module) ")
+# A function or method that was called, whose name the statement has.
+_CALLABLE = re.compile(r" *\+ +(?:where|and) ++(?:<(?:function|bound method|built-in|class|module) |(\w++) = .*\.\1$)")
 _FUNCTION = re.compile(r"<function ([\w.]++) at 0x…>")
 _LINKS = {
     "cause": "raised from the above:",
@@ -126,14 +129,15 @@ def _part(part: Part, failure: Failure, style: ExampleStyle) -> Iterator[str]:
     if part.place and has_no_place:
         yield f"{part.place}: in {test_function(failure.node_id)}"
     if part.chain:
-        yield from _chain(part.chain, first_line, failure, style)
+        yield from _chain(part, failure, style)
     else:
         lines = _SEPARATOR.sub("_ _ _", part.text).strip("\n").split("\n")
         yield from _bounded(lines[_is_said(first_line, lines[0]) :], style)
     yield from captured_lines(part.sections, failure, style)
 
 
-def _chain(chain: Chain, message: str, failure: Failure, style: ExampleStyle) -> Iterator[str]:
+def _chain(part: Part, failure: Failure, style: ExampleStyle) -> Iterator[str]:
+    chain = part.chain
     left_out = range(0) if style.every_part else range(FIRST_RAISED, len(chain) - LAST_RAISED)
     quiet = replace(style, arguments=False, variables=False)
     for index, raised in enumerate(chain):
@@ -144,15 +148,22 @@ def _chain(chain: Chain, message: str, failure: Failure, style: ExampleStyle) ->
         if raised.note:
             yield f"[{raised.note.partition(chr(10))[0].strip('! ')}]"
         text = raised.text if style.equal_lines else _differing(raised.text)
-        yield from (f"E   {line}" for line in _bounded(text[_is_in_message(raised, message, chain) :], style))
+        yield from (f"E   {line}" for line in _bounded(_unsaid(raised, part, failure, text), style))
         if raised.link is not None:
             yield _LINKS.get(raised.link, _LINKS["context"])
 
 
-def _is_in_message(raised: Raised, message: str, chain: Chain) -> bool:
-    """Whether the message of the test has the first line of a group or of the last exception."""
-    group = named_group(chain, message)
-    return raised is chain[group] if group is not None else raised is chain[-1] and _is_said(message, raised.headline)
+def _unsaid(raised: Raised, part: Part, failure: Failure, text: Sequence[str]) -> Sequence[str]:
+    """The text without the lines at its beginning that the message of the test has."""
+    message = part.message.partition("\n")[0]
+    group = named_group(part.chain, message)
+    if group is not None:
+        return text[raised is part.chain[group] :]
+    if raised is not part.chain[-1]:
+        return text
+    text = text[_is_said(message, raised.headline) :]
+    cause = failure.cause if part is failure.parts[0] else ""
+    return [*dropwhile(lambda line: len(line) > SHORTEST_LINE and line.strip() in cause, text)]
 
 
 def _is_said(message: str, line: str) -> bool:
@@ -162,9 +173,8 @@ def _is_said(message: str, line: str) -> bool:
 
 def _bounded(text: Sequence[str], style: ExampleStyle) -> Iterator[str]:
     """As many lines as the style has, most of them from the beginning."""
-    lines = [
-        _without_value(line) for line in text if line.strip() and not (_MARKS.match(line) or _CALLABLE.match(line))
-    ]
+    shown = (_without_value(line) for line in text if line.strip() and not _MARKS.match(line))
+    lines = [line for line in shown if not _CALLABLE.match(line)]
     last = style.lines // 4
     hidden = len(lines) - style.lines
     for number, line in enumerate(lines):

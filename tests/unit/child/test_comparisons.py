@@ -74,7 +74,7 @@ def test_a_text_that_should_or_should_not_be_in_a_long_one_is_shown_where_it_is_
 
     assert first.startswith(f"'half a word' {op} 'xxxx")
     assert len(first) < 80
-    assert "character 301: …'xxxxxxxxxxxxxxxxxxxxhalf a wor" in where
+    assert "character 301: …'xxxxxxxxxxxxxxxhalf a wor" in where
 
 
 @given(lines, lines)

@@ -202,11 +202,10 @@ async def test_all_that_differs_in_a_comparison_is_shown_and_nothing_tells_to_us
     leaves = [line for line in failed["test_list"][1] if line.startswith("E ")]
     assert leaves == ["E     [10]: 110 != 333", "E     [30]: 130 != 555"]
     assert [line for line in failed["test_dict"][1] if line.startswith("E ")] == [
-        "E     ['name'] character 1:",
-        f"E     - {'z' * 40!r} … 320 characters … {'z' * 40!r}",
+        f"E     ['name'] character 1: - {'z' * 40!r} … 320 characters … {'z' * 40!r}",
         f"E     + {'y' * 40!r} … 320 characters … {'y' * 40!r}",
     ]
-    assert "- …'aaaaaaaaaaaaaaaaaaaac'" in texts["test_text"]
+    assert "- …'aaaaaaaaaaaaaaac'" in texts["test_text"]
     assert "+ 'line 30'" in texts["test_lines"]
     assert "- 'other'" in texts["test_lines"]
     assert "line 50" not in texts["test_lines"]

@@ -162,8 +162,7 @@ async def test_no_diff_is_cut_whatever_the_verbosity(generation_bench: Workbench
     lists, text = (test["traceback"] for test in answer["tests"])
     assert "E     [30]: 30 != 0" in lists
     assert [line for line in text.split("\n") if line.startswith("E ")] == [
-        "E     line 10, character 1:",
-        "E     - 'ka'",
+        "E     line 10, character 1: - 'ka'",
         "E     + 'ja'",
         "E     2 more lines differ, each by 'j' for 'k'",
     ]
