@@ -1,7 +1,10 @@
 """Calls that are cancelled, and servers that end in the middle of one."""
 
+import json
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import Callable
 
 import pytest
@@ -10,6 +13,7 @@ from tests.support.git import git
 from tests.support.leftovers import children, is_stopped, kill
 from tests.support.projects.hanging import MOMENTS, STUBBORN, hanging
 from tests.support.protocol.hostile_server import GONE_SECONDS, HostileServer, NewServer, within
+from tests.support.protocol.raw_client import INITIALIZE
 from tests.support.waiting import PATIENCE
 
 
@@ -83,6 +87,38 @@ def test_however_the_server_ends_nothing_of_its_runs_is_left(new_server: NewServ
     ENDINGS[how](server)
 
     server.assert_gone()
+
+
+# A client that starts a server, asks for a run, and goes on living until somebody ends it.
+CLIENT = """
+import json, subprocess, sys, time
+server = subprocess.Popen(json.loads(sys.argv[1]), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+server.stdin.write(sys.argv[2].encode())
+server.stdin.flush()
+time.sleep(600)
+"""
+
+
+def test_a_client_that_dies_takes_the_server_and_its_runs_with_it(new_server: NewServer) -> None:
+    watcher = new_server()
+    watcher.project({"test_a.py": f"{STUBBORN}\ndef test_a(): hang()\n"})
+    close_stdin(watcher)
+    watcher.process.wait()
+    call = {"name": "execute_tests", "arguments": {}}
+    messages = [
+        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": INITIALIZE},
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call},
+    ]
+    lines = "".join(json.dumps(message) + "\n" for message in messages)
+    program = [sys.executable, "-c", CLIENT, json.dumps(watcher.command), lines]
+    with subprocess.Popen(program, cwd="/", env=watcher.environment) as client:
+        try:
+            within(PATIENCE, (watcher.root / "there").exists)
+        finally:
+            client.kill()
+
+    watcher.assert_gone()
 
 
 def supervisors(server: HostileServer) -> list[int]:

@@ -76,7 +76,8 @@ def equality(left: Any, right: Any) -> list[str]:
     leaves = list(islice(Walk().leaves("", left, right, 0), MAX_VISITED))
     lines = [line for leaf in leaves[:MAX_LEAVES] for line in leaf_lines(leaf, MAX_WINDOWS if len(leaves) == 1 else 1)]
     if len(leaves) > MAX_LEAVES:
-        lines.append("and %d more differ" % (len(leaves) - MAX_LEAVES))
+        least = "at least " if len(leaves) == MAX_VISITED else ""
+        lines.append("and %s%d more differ" % (least, len(leaves) - MAX_LEAVES))
     return [compared(left, "==", right), *lines]
 
 

@@ -95,6 +95,7 @@ def test_leaves_beyond_a_limit_are_counted() -> None:
 
     assert len(lines) == MAX_LEAVES + 1
     assert lines[-1] == f"and {100 - MAX_LEAVES} more differ"
+    assert equality([0] * 99_999, [1] * 99_999)[-1].startswith("and at least ")
 
 
 def test_a_long_text_is_shown_by_where_it_differs() -> None:
