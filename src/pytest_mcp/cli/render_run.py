@@ -29,6 +29,8 @@ _VERDICTS: dict[Verdict, tuple[str, Colour]] = {
     "incomplete": ("incomplete", "yellow"),
     "no_tests": ("no tests", "yellow"),
 }
+# Lines that explain a failure in an annotation.
+MAX_EXPLAINED = 6
 # How a line of a traceback begins, and how it is shown.
 _LINE_COLOURS: dict[str, tuple[Colour, ...]] = {"E": ("red",), ">": ("bold",)}
 
@@ -190,11 +192,18 @@ def annotations(report: Report, result: ExecuteResult, prefix: str) -> Lines:
         file = test.node_id.partition("::")[0]
         places = [place.rpartition(":") for place in failures[test.node_id].own_places]
         last = next((int(line) for path, _, line in reversed(places) if path == file), None)
-        made.append(_annotation(prefix + file, last, test.node_id, test.message or test.outcome))
+        made.append(_annotation(prefix + file, last, test.node_id, _explained(test)))
     for error in result.collection_errors:
         message = f"{error.error_type}: {error.message}"
         made.append(_annotation(prefix + error.file, error.line, "not collected", message))
     return made
+
+
+def _explained(test: TestResult) -> str:
+    """The message with the first lines that explain it: two shortened values may look alike."""
+    message = test.message or test.outcome
+    marked = [line[1:].strip() for line in (test.traceback or "").split("\n") if line.startswith("E ")]
+    return "\n".join([message, *[line for line in marked if line not in message][:MAX_EXPLAINED]])
 
 
 def _annotation(file: str, line: int | None, title: str, message: str) -> str:

@@ -71,6 +71,18 @@ def test_a_failure_has_its_message_its_place_and_its_traceback() -> None:
     ]
 
 
+def test_an_annotation_says_what_differs() -> None:
+    compared = "AssertionError: assert {'city'...} == {'city'...}\n  ['city']: 'Bremen' != 'Hamburg'"
+    told = session(failed("test_a.py::test_one", compared, 3), selected=1, exit_status=1)
+
+    (annotation,) = render_run.annotations(*both(told), "shop/")
+
+    assert annotation == (
+        "::error file=shop/test_a.py,line=3,title=test_a.py%3A%3Atest_one::"
+        "AssertionError: assert {'city'...} == {'city'...}%0A['city']: 'Bremen' != 'Hamburg'"
+    )
+
+
 def test_the_largest_cause_stands_last_and_of_each_one_failure_is_whole() -> None:
     many = [failed(f"test_a.py::test_many[{n}]", "ValueError: many", 5) for n in range(9)]
     told = [failed("test_a.py::test_one", "ValueError: one", 3), *many]
