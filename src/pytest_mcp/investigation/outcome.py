@@ -120,12 +120,12 @@ def _late(run: Run[Request], node_id: str) -> tuple[Letter, str]:
 
 
 def _words_of(failure: Failure) -> str:
-    """The cause and, of a comparison, the first thing that differs, with the lines that it announces."""
+    """The cause and, of a comparison, the first thing that differs, of texts both sides of it."""
     words, chain = grouping.line(failure.cause), failure.parts[0].chain
     below = [line.strip() for each in chain[-1:] for line in each.text[1:] if line.strip()]
     if not below or below[0].startswith("+") or not re.match(r"(?:AssertionError: )?assert ", chain[-1].headline):
         return words
-    differing = below[:3] if below[0].endswith(":") else below[:1]
+    differing = below[: 2 if below[1:] and below[1].startswith("+ ") else 1]
     return f"{words}; {grouping.line(' '.join(differing))}"
 
 

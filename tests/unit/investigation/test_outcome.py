@@ -23,7 +23,7 @@ TEST = "test_a.py::test_one"
 LONG = f"AssertionError: assert {{'city': 'Bremen', {'x' * 200}}} == {{'city': 'Hamburg'}}"
 LEAF = f"{LONG[:58]} ... {LONG[-58:]}; ['city']: 'Bremen' != 'Hamburg'"
 WINDOW = "AssertionError: assert 'a…' == 'b…'; line 2, character 3: - 'x' + 'y'"
-EXPLAINED = ["AssertionError: assert 'a…' == 'b…'", "  line 2, character 3:", "  - 'x'", "  + 'y'"]
+EXPLAINED = ["AssertionError: assert 'a…' == 'b…'", "  line 2, character 3: - 'x'", "  + 'y'", "  more"]
 FAILED = raised("AssertionError: assert 1 == 2", ("test_a.py:3", "test_one", "assert price() == 2"))
 
 
