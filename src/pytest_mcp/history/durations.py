@@ -25,6 +25,8 @@ LARGE_SHARE = 0.5
 # The slowest tests are ranked by the median of so many durations.
 RANKED_RUNS = 10
 SLOWEST = 5
+# A quicker test is none of them, however few there are.
+LEAST_SLOW = 0.001
 # A run with fewer tests does not tell a slow machine from a slow test.
 LEAST_TESTS = 3
 # The least runs on each side of a change, and the least change.
@@ -170,5 +172,6 @@ def _changes(series: dict[str, Series], slow: dict[int, float]) -> list[ChangedD
 
 def _slowest(tests: dict[str, Series]) -> list[SlowTest]:
     medians = {name: exp(median(value for _, value in series[-RANKED_RUNS:])) for name, series in tests.items()}
-    slowest = sorted(medians, key=lambda name: -medians[name])[:SLOWEST]
+    slow = [name for name, seconds in medians.items() if seconds >= LEAST_SLOW]
+    slowest = sorted(slow, key=lambda name: -medians[name])[:SLOWEST]
     return [SlowTest(node_id=name, median=rounded(medians[name])) for name in slowest]

@@ -139,6 +139,12 @@ def answered(past: Past, place: str = "") -> Durations:
     return found
 
 
+def test_a_test_without_a_millisecond_is_none_of_the_slowest(past: Past) -> None:
+    past.run([TestRow("t.py::test_slow", "P", 0.2), TestRow("t.py::test_quick", "P", 0.0001)])
+
+    assert [each.node_id for each in answered(past).slowest] == ["t.py::test_slow"]
+
+
 def test_the_slower_test_is_told_with_the_run_since_which_it_is(past: Past) -> None:
     past.suite(40, slower_from=34)
 
