@@ -10,7 +10,9 @@ from typing import Any
 from pytest_mcp import text
 from pytest_mcp.api.errors import CallError
 from pytest_mcp.api.requests import Arguments, ExecuteTests
+from pytest_mcp.api.results import CollectionError
 from pytest_mcp.report import fitting, pytest_output, serialize, tokens
+from pytest_mcp.report.collection_errors import ever_more
 
 # Tokens of an error without `max_tokens`: in all, and at least of its data, whatever its message has.
 USUAL_TOKENS = 560
@@ -23,7 +25,7 @@ def for_partial(error: CallError, request: ExecuteTests) -> ExecuteTests:
     """The request whose answer is the partial result: it has what the other data leave."""
     if request.detail == "full":
         return request
-    others = tokens.estimate(serialize.line(serialize.safe(sent_data(error, request))))
+    others = _cost(sent_data(error, request))
     return request.model_copy(update={"max_tokens": max(LEAST_TOKENS // 2, _most(error, request) - others)})
 
 
@@ -63,24 +65,46 @@ def last_lines(output: str, characters: int) -> str:
 
 def without_middle(command: Sequence[str], characters: int) -> list[str]:
     """The command, without the arguments in its middle if it is too long."""
-    if sum(map(len, command)) <= characters:
-        return list(command)
     # As many of the first and of the last as have half of the characters.
     head, tail = (
         max(1, sum(total <= characters // 2 for total in accumulate(map(len, arguments))))
         for arguments in (command, command[::-1])
     )
-    left_out = len(command) - head - tail
-    return [*command[:head], f"[... {left_out} arguments left out ...]", *command[len(command) - tail :]]
+    hidden = command[head : len(command) - tail]
+    note = f"[... {len(hidden)} arguments left out ...]"
+    is_short = sum(map(len, command)) <= characters or sum(map(len, hidden)) <= len(note)
+    return list(command) if is_short else [*command[:head], note, *command[len(command) - tail :]]
 
 
 def _fitted(data: dict[str, Any], most: int) -> dict[str, Any]:
-    """Texts of at most as many characters as there may be tokens, or half of that, and so on until all of it fits."""
+    """Texts of at most as many characters as there may be tokens, or half of that, and so on until all of it fits.
+
+    The partial result is made to fit beside the rest, so it is cut last.
+    """
+    errors = [*ever_more([CollectionError.model_validate(each) for each in data["collection_errors"]])]
     for halved in range(MAX_HALVINGS):
         characters = most >> halved
         fitted = {name: fitting.cut(value, characters, max(1, 64 >> halved), name) for name, value in data.items()}
         fitted |= {name: last_lines(data[name], characters) for name in ("stdout", "stderr")}
         fitted |= {"command": without_middle(data["command"], characters)}
-        if tokens.estimate(serialize.line(serialize.safe(fitted))) <= most:
+        fitted |= {"collection_errors": _causes(errors, characters // 2)}
+        if halved < MAX_HALVINGS // 2:
+            fitted |= {"partial": data["partial"]}
+        if _cost(fitted) <= most:
             break
     return fitted
+
+
+def _causes(rungs: Sequence[Sequence[CollectionError]], most: int) -> list[dict[str, Any]]:
+    """As many causes of collection errors as fit, the others counted."""
+    for rung in reversed(rungs):
+        length = sum(len(each.message) + len(each.traceback or "") for each in rung)
+        dumped = [each.model_dump() for each in rung] if length <= most * fitting.MAX_CHARACTERS_PER_TOKEN else None
+        if dumped and _cost(dumped) <= most:
+            return dumped
+    least = rungs[0] if rungs else ()
+    return [fitting.cut(each.model_dump(), fitting.MAX_CHARACTERS_PER_TOKEN * 10, 1) for each in least]
+
+
+def _cost(data: Any) -> int:
+    return tokens.estimate(serialize.line(serialize.safe(data)))

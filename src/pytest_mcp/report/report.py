@@ -181,7 +181,7 @@ def execution_report(run: Run[ExecuteTests], problem: CallError | None) -> Repor
     ]
     failed_ids = [failure.node_id for failure in failed]
     ran = [record.node_id for record in ledger.completed] if failed else []
-    is_whole = not ledger.not_run and not ledger.collection_failures
+    is_whole = not (ledger.not_run or ledger.running or ledger.collection_failures)
     again = rerun.rerun_arguments(
         failed_ids,
         request,

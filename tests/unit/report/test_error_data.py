@@ -6,17 +6,32 @@ import pytest
 
 from pytest_mcp.api.errors import CallError, ExecutionFailed, Fault, RefusedByPytest, RunEnvironment, RunFacts
 from pytest_mcp.api.requests import ExecuteTests
+from pytest_mcp.api.results import CollectionError
 from pytest_mcp.report import error_data, serialize, tokens
 from tests.support.invented.records import execution
 
 ENVIRONMENT = RunEnvironment(
     "/x", "/x/.venv/bin/python", [{"python": "/y", "why": "no pytest"}] * 9, "3.11", "9.0", None
 )
+
+
+def uncollected(number: int) -> dict[str, Any]:
+    error = CollectionError(
+        file=f"tests/test_{number}.py",
+        error_type="KeyError",
+        message=f"'cause {number}' " + "word " * 500,
+        line=number,
+        traceback="word " * 5000,
+        also=0,
+    )
+    return error.model_dump()
+
+
 LOUD = RunFacts(
     stdout="".join(f"printed line {number} of a project that says much\n" for number in range(5000)),
     stderr="".join(f"warning {number}: 漢字 and more words\n" for number in range(5000)),
     command=("/x/.venv/bin/python", "-m", "pytest", *(f"tests/test_a.py::test_{number}" for number in range(2000))),
-    collection_errors=tuple({"file": f"tests/test_{number}.py", "traceback": "word " * 5000} for number in range(20)),
+    collection_errors=tuple(uncollected(number) for number in range(20)),
     partial={"tests": [{"node_id": f"t{number}", "traceback": "frame\n" * 900} for number in range(30)]},
     environment=ENVIRONMENT,
 )
@@ -43,6 +58,17 @@ def test_the_limit_of_the_call_is_kept_with_every_key(most: int | None) -> None:
     assert "warning 4999" in data["stderr"]
     assert data["command"][0] == "/x/.venv/bin/python"
     assert data["environment"]["candidates"] == []
+    assert sum(1 + each["also"] for each in data["collection_errors"]) == 20
+
+
+def test_what_fits_is_not_cut() -> None:
+    """Not even a text with more characters than there may be tokens: the end of a traceback says what differs."""
+    partial = {"tests": [{"node_id": "t", "traceback": "frame " * 150 + "E   assert 1 == 2"}]}
+    facts = RunFacts(command=("/x/" + 300 * "y", "-m", "pytest"), partial=partial, environment=ENVIRONMENT)
+
+    data = error_data.sent_data(ExecutionFailed("timeout", "too long", facts), asked(max_tokens=500))
+
+    assert (data["partial"], data["command"]) == (partial, list(facts.command))
 
 
 def test_with_detail_full_nothing_is_left_out() -> None:

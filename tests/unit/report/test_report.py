@@ -121,5 +121,13 @@ def test_a_run_that_was_cut_short_keeps_what_had_been_reported() -> None:
     assert kept.rerun == {"node_ids": [B]}
 
 
+def test_failures_beside_a_test_that_hangs_can_be_run_again_without_it() -> None:
+    run = execution([Selected(2), *one_test(B, phase(B, message="X: y")), Started(C)], code=None)
+
+    kept = fit_execution(execution_report(run, PROBLEM), run.request, ceiling=CEILING)
+
+    assert kept.rerun == {"node_ids": [B]}
+
+
 def test_a_run_has_not_begun_before_a_test_has_started() -> None:
     assert not execution_report(execution([Selected(4)], code=None), PROBLEM).has_begun
