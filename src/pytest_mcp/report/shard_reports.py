@@ -160,13 +160,13 @@ def merged_shards(given: Sequence[ShardGiven]) -> Report:
     return merge(
         [LabelledReport(each.label, each.report) for each in counted],
         [*problems, *_durations(counted)],
-        one_is_missing=bool(problems),
+        one_is_missing=bool(problems) or not counted,
         may_be_empty=all(report.is_empty_share for report in empty),
     )
 
 
 def _missing(counted: Sequence[_Reported]) -> Iterator[str]:
-    count = _usual([each.facts.count for each in counted]) or 1
+    count = _usual([each.facts.count for each in counted]) or 0
     there = {each.facts.index for each in counted if each.facts.count == count}
     missing = [str(index) for index in range(1, count + 1) if index not in there]
     if missing:

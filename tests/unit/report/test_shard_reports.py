@@ -202,7 +202,9 @@ def test_a_suite_is_incomplete_if(what: str) -> None:
 
 
 def test_nothing_but_refused_files_is_incomplete() -> None:
-    assert merged_shards([ShardGiven("x", refusal="is empty")]).verdict == "incomplete"
+    whole = merged_shards([ShardGiven("x", refusal="is empty")])
+
+    assert (whole.verdict, whole.notices) == ("incomplete", ["x is empty."])
 
 
 def test_a_second_report_of_a_shard_is_not_counted() -> None:
