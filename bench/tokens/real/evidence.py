@@ -20,6 +20,8 @@ _DIGEST = re.compile(r"\b[0-9a-f]{16,}\b")
 _NOTE = re.compile(r"\.\.\.Full output truncated|Use -v|Omitting \d+ identical|\.\.\. +$|\.\.\.$|-vv? to (show|get)")
 _CUT = re.compile(r"\[\.\.\. [^\n\]]{0,60}left out[^\n\]]{0,20}\]")
 _COMPARISON = re.compile(r"(?:AssertionError: )?assert ")
+_WHERE = re.compile(r"\+ +(?:where|and) ")
+_MARKS = re.compile(r"\?[ +^-]*$")
 # How an answer counts lines, items or leaves that differ beside those that it shows.
 _COUNTED = re.compile(r"(\d+) more (?:lines? )?differ")
 # Shorter ones stand somewhere in every text by chance, so they must be a whole line.
@@ -92,7 +94,7 @@ def error_lines(shown: str) -> list[str]:
             continue
         text = line[1:].strip()
         is_compared = is_compared or _COMPARISON.match(text) is not None
-        if text and not is_compared and not _NOTE.search(text):
+        if text and not is_compared and not _NOTE.search(text) and not _MARKS.match(text):
             lines.append(text)
     return lines
 
@@ -101,6 +103,7 @@ def differing_parts(shown: str) -> list[str]:
     """What differs in the lines of a whole difference: of each pair the part that is not the same on both sides."""
     parts: list[str] = []
     lines = [line[1:].strip() for line in shown.splitlines() if re.match(r"E(\s|$)", line)]
+    lines = [line for line in lines if not _WHERE.match(line)]
     for is_difference, block in groupby(lines, key=lambda line: line.startswith(("- ", "+ ", "? ", "-", "+"))):
         if is_difference:
             gone, come = ([line[2:] for line in block_lines if line] for block_lines in _sides([*block]))

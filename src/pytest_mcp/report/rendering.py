@@ -38,8 +38,11 @@ _DIFFERENCE = re.compile(r"^ *[-+] ", re.MULTILINE)
 _MARKS = re.compile(r" *\? [ +^-]*$")
 # The value of an expression, which the line above has.
 _WHERE = re.compile(r"( *\+ +(?:where|and) ++)(.{41,}?)( = .*)$")
-# A function or method that was called, whose name the statement has.
-_CALLABLE = re.compile(r" *\+ +(?:where|and) ++(?:<(?:function|bound method|built-in|class|module) |(\w++) = .*\.\1$)")
+# A function or method that was called, whose name the statement has. The value of what it was called on stays.
+_CALLABLE = re.compile(
+    r" *\+ +(?:where|and) ++(?:<(?:function|bound method|built-in|class|module) .*?> = |(\w++) = )"
+    r"(?!b['\"])[A-Za-z_<](?(1).*\.\1$)"
+)
 _FUNCTION = re.compile(r"<function ([\w.]++) at 0x…>")
 _LINKS = {
     "cause": "raised from the above:",
@@ -163,7 +166,9 @@ def _unsaid(raised: Raised, part: Part, failure: Failure, text: Sequence[str]) -
         return text
     text = text[_is_said(message, raised.headline) :]
     cause = failure.cause if part is failure.parts[0] else ""
-    return [*dropwhile(lambda line: len(line) > SHORTEST_LINE and line.strip() in cause, text)]
+    rest = dropwhile(lambda line: len(line) > SHORTEST_LINE and line.strip() in cause, text)
+    # unittest repeats short values as a difference.
+    return [line for line in rest if not (_DIFFERENCE.match(line) and len(line) > SHORTEST_LINE and line[2:] in cause)]
 
 
 def _is_said(message: str, line: str) -> bool:

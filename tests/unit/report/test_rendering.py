@@ -58,6 +58,28 @@ def test_values_of_expressions_and_marks_below_lines_are_not_said_twice() -> Non
     assert lines == [f"E    +  where '{'x' * 19}...{'x' * 9}' = total([1])", "E   - one", "E   + ore"]
 
 
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        (" +    where <function total at 0x7f3a5c1e9d90> = cart.total", []),
+        (" +    where contains = <Stock of 3>.contains", []),
+        (
+            " +  where False = <built-in method startswith of str object at 0x7f3a5c1e9d90>('x')",
+            ["E    +  where False"],
+        ),
+        (
+            " +    where <built-in method startswith of str object at 0x7f3a5c1e9d90> = 'the text'.startswith",
+            ["E    + "],
+        ),
+    ],
+)
+def test_a_called_function_is_not_explained_but_what_it_was_called_on_is(line: str, shown: list[str]) -> None:
+    lines = rendered(raised(f"AssertionError: assert False\n{line}", TEST, node_id=NODE))[2:]
+
+    assert len(lines) == len(shown)
+    assert all(one.startswith(other) for one, other in zip(lines, shown, strict=True))
+
+
 def test_the_first_line_of_the_exception_is_left_out_where_the_message_has_it() -> None:
     lines = rendered(raised("AssertionError: assert 1 == 3\n +  where 1 = total()", TEST, node_id=NODE))
 
