@@ -139,7 +139,8 @@ def kept_parts(shown: Mapping[str, str], told: Iterable[Example]) -> Share:
 
 def missing(wanted: Iterable[str], text: str) -> list[str]:
     lines = [even(re.sub(r"^E\s", "", line)) for line in text.splitlines()]
-    return [line for line in wanted if not is_in(even(line), lines)]
+    # A line of a difference is as good without its mark, in the message.
+    return [line for line in wanted if not is_in(even(re.sub(r"^[-+] ", "", line)), lines)]
 
 
 def is_in(wanted: str, lines: list[str]) -> bool:
