@@ -32,11 +32,13 @@ Lines = Dict[int, RanCode]
 
 
 class LineRecorder:
-    """Common to both ways. A call of code in `last` ends what is recorded of a test."""
+    """Common to both ways. `quiet` is code under which nothing is recorded."""
 
-    def __init__(self, is_wanted: Callable[[str], bool], last: Iterable[CodeType]) -> None:
+    def __init__(self, is_wanted: Callable[[str], bool], quiet: Iterable[CodeType]) -> None:
         self.is_wanted = lru_cache(maxsize=None)(is_wanted)
-        self.last = {id(code): code for code in last}
+        self.quiet = {id(code): code for code in quiet}
+        # How many calls of quiet code are running, and whether nothing more of this test is recorded.
+        self.depth = 0
         self.is_over = False
         self.lines: Lines = {}
         # The last calls in their order, while they are wanted: it takes more time.
@@ -44,7 +46,7 @@ class LineRecorder:
 
     def take(self) -> Lines:
         """What was recorded since the last time. These lines are recorded again when they run again."""
-        taken, self.lines, self.is_over = self.lines, {}, False
+        taken, self.lines, self.depth, self.is_over = self.lines, {}, 0, False
         self.rearm(entry.code for entry in taken.values())
         return taken
 
@@ -59,11 +61,11 @@ class LineRecorder:
 class TraceFunction(LineRecorder):
     """`sys.settrace`, in this thread and in those that are started while it records."""
 
-    def __init__(self, is_wanted: Callable[[str], bool], last: Iterable[CodeType]) -> None:
-        super().__init__(is_wanted, last)
+    def __init__(self, is_wanted: Callable[[str], bool], quiet: Iterable[CodeType]) -> None:
+        super().__init__(is_wanted, quiet)
         # Files with nothing to trace. Most calls are of their code.
         self.skipped: set[str] = set()
-        self.last_files = {code.co_filename for code in self.last.values()}
+        self.quiet_files = {code.co_filename for code in self.quiet.values()}
         # The lines of a code object that have run, how many it has, and its local trace function.
         self.local: dict[int, tuple[set[int], int, Any]] = {}
         # The object is kept, so that its id stays its own.
@@ -97,19 +99,20 @@ class TraceFunction(LineRecorder):
 
         def function(frame: Any, _event: str, _argument: Any) -> Any:
             code = frame.f_code
-            return None if code.co_filename in skipped else on_call(code)
+            return None if code.co_filename in skipped else on_call(frame, code)
 
         return function
 
-    def on_call(self, code: CodeType) -> Any:
-        if id(code) in self.last:
-            self.is_over = True
-            return None
+    def on_call(self, frame: Any, code: CodeType) -> Any:
+        if id(code) in self.quiet:
+            self.depth += 1
+            frame.f_trace_lines = False
+            return self.on_quiet
         if not self.is_wanted(code.co_filename):
-            if code.co_filename not in self.last_files:
+            if code.co_filename not in self.quiet_files:
                 self.skipped.add(code.co_filename)
             return None
-        if self.is_over:
+        if self.depth or self.is_over:
             return None
         if self.calls is not None:
             self.calls.append(code)
@@ -119,6 +122,11 @@ class TraceFunction(LineRecorder):
         seen, size, local = known
         # Nothing new can come of it.
         return None if len(seen) >= size else local
+
+    def on_quiet(self, _frame: Any, event: str, _argument: Any) -> Any:
+        if event == "return":
+            self.depth = max(0, self.depth - 1)
+        return self.on_quiet
 
     def first_call(self, code: CodeType) -> Any:
         if id(code) not in self.sizes:
@@ -140,8 +148,8 @@ class TraceFunction(LineRecorder):
 class Monitoring(LineRecorder):
     """`sys.monitoring`: a line costs something only when it runs for the first time in a test."""
 
-    def __init__(self, is_wanted: Callable[[str], bool], last: Iterable[CodeType], tool: int) -> None:
-        super().__init__(is_wanted, last)
+    def __init__(self, is_wanted: Callable[[str], bool], quiet: Iterable[CodeType], tool: int) -> None:
+        super().__init__(is_wanted, quiet)
         self.monitoring: Any = sys.monitoring  # type: ignore[attr-defined,unused-ignore]
         self.tool = tool
         self.disable = self.monitoring.DISABLE
@@ -151,7 +159,10 @@ class Monitoring(LineRecorder):
         self.one_liners: dict[int, tuple[CodeType, bool]] = {}
         self.monitoring.use_tool_id(tool, TOOL_NAME)
         self.monitoring.register_callback(tool, self.events.PY_START, self.on_start)
+        self.monitoring.register_callback(tool, self.events.PY_RETURN, self.on_return)
         self.monitoring.register_callback(tool, self.events.LINE, self.on_line)
+        for code in self.quiet.values():
+            self.monitoring.set_local_events(tool, code, self.events.PY_START | self.events.PY_RETURN)
         self.monitoring.set_events(tool, self.events.PY_START)
 
     def resume(self) -> bool:
@@ -175,8 +186,8 @@ class Monitoring(LineRecorder):
             self.monitoring.restart_events()
 
     def on_start(self, code: CodeType, _offset: int) -> Any:
-        if id(code) in self.last:
-            self.is_over = self.is_over or self.is_recording
+        if id(code) in self.quiet:
+            self.depth += self.is_recording
             return None
         if not self.is_wanted(code.co_filename):
             return self.disable
@@ -185,7 +196,7 @@ class Monitoring(LineRecorder):
             lines = {line for _, line in dis.findlinestarts(code)}
             known = self.one_liners[id(code)] = (code, lines == {code.co_firstlineno})
             self.monitoring.set_local_events(self.tool, code, self.events.LINE)
-        if not self.is_recording or self.is_over:
+        if not self.is_recording or self.depth or self.is_over:
             return None
         if self.calls is not None:
             self.calls.append(code)
@@ -194,8 +205,11 @@ class Monitoring(LineRecorder):
             self.add(code, code.co_firstlineno)
         return None if known[1] or self.calls is not None else self.disable
 
+    def on_return(self, _code: CodeType, _offset: int, _value: Any) -> None:
+        self.depth = max(0, self.depth - 1)
+
     def on_line(self, code: CodeType, line: int) -> Any:
-        if self.is_over or not self.is_recording:
+        if self.depth or self.is_over or not self.is_recording:
             return None
         self.add(code, line)
         return self.disable
@@ -207,12 +221,12 @@ class Monitoring(LineRecorder):
 Recorder = Union[Monitoring, TraceFunction]
 
 
-def recorder(is_wanted: Callable[[str], bool], last: Iterable[CodeType]) -> Recorder:
+def recorder(is_wanted: Callable[[str], bool], quiet: Iterable[CodeType]) -> Recorder:
     monitoring: Any = getattr(sys, "monitoring", None)
     for tool in TOOL_IDS if monitoring else ():
         if monitoring.get_tool(tool) is None:
-            return Monitoring(is_wanted, last, tool)
-    return TraceFunction(is_wanted, last)
+            return Monitoring(is_wanted, quiet, tool)
+    return TraceFunction(is_wanted, quiet)
 
 
 def function_name(code: CodeType) -> str:

@@ -33,7 +33,7 @@ OURS = os.path.dirname(os.path.abspath(__file__))
 NOT_THE_PROJECT = (*INSTALLED, "node_modules", ".tox", ".nox")
 # Tests and what they share are never suspects, so they are not traced. The server's copy is in report/places.py.
 TEST_CODE = re.compile(r"(?:^|/)(?:tests?/|conftest\.py$|test_[^/]*$|[^/]*_tests?\.py$)")
-# Functions that show values of a failed assertion. What runs from here on, as a `__repr__`, has not caused it.
+# Functions that show values of a failed assertion: the `__repr__` methods that they call have not caused it.
 EXPLAINING = {
     "_pytest.assertion.rewrite": ("_saferepr", "_call_reprcompare", "_format_assertmsg", "_should_repr_global_name"),
     "unittest.util": ("safe_repr", "_common_shorten_repr"),
