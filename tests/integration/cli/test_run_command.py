@@ -144,7 +144,7 @@ def test_the_last_lines_tell_how_to_run_the_failures_again_and_it_works(bench: W
 
 
 def test_the_operators_sizes_of_answers_hold_for_calls_and_their_ceiling_for_a_person_too(bench: Workbench) -> None:
-    bench.write({f"test_{n}.py": "def test_fails(): assert 'a' * 300 == 'b' * 300\n" for n in range(12)})
+    bench.write({f"test_{n}.py": f"def test_fails(): assert list(range({n}, 99)) == [3] * 80\n" for n in range(12)})
 
     usual = piped(bench, "run", "--json")
     small = piped(bench, "--max-tokens=500", "run", "--json")
