@@ -18,7 +18,7 @@ from pytest_mcp.api.results import (
     Verdict,
 )
 from pytest_mcp.cli import typed_advice
-from pytest_mcp.report import collection_errors
+from pytest_mcp.report import collection_errors, grouping
 from pytest_mcp.report.report import Report
 from pytest_mcp.terminal.colours import RESET, Colour, Lines, Painter, lines_of_notices, spaced
 from pytest_mcp.text import cut_middle, safe, safe_line, safe_with_colour, span
@@ -29,6 +29,8 @@ _VERDICTS: dict[Verdict, tuple[str, Colour]] = {
     "incomplete": ("incomplete", "yellow"),
     "no_tests": ("no tests", "yellow"),
 }
+# Failures in the list at the end.
+MAX_LISTED = 100
 # Lines that explain a failure in an annotation.
 MAX_EXPLAINED = 6
 # How a line of a traceback begins, and how it is shown.
@@ -51,7 +53,7 @@ def report_lines(
         lines_of_notices(result.notices, painter),
         [painter.paint(f"Not everything is shown; {more} shows it.", "dim")] if is_cut else [],
         [f"To run the failures again: {safe_line(again)}"] if again else [],
-        [_closing(report, painter)],
+        [*_closing_list(report, painter), _closing(report, painter)],
     ]
     return spaced(blocks)
 
@@ -153,6 +155,18 @@ def _traceback(traceback: str, painter: Painter) -> Lines:
     lines = safe(traceback).rstrip("\n").split("\n")
     painted = [painter.paint(line, *_LINE_COLOURS.get(line.split(" ")[0], ())) for line in lines]
     return ["", *painted] if any(lines) else []
+
+
+def _closing_list(report: Report, painter: Painter) -> Lines:
+    """Every failure in one line, as pytest lists them, where there are several."""
+    failures = report.failures if len(report.failures) > 1 else ()
+    lines = [
+        f"{painter.paint('ERROR' if each.outcome == 'error' else 'FAILED', 'red')} "
+        + safe_line(f"{each.node_id} - {grouping.line(each.cause)}")
+        for each in failures[:MAX_LISTED]
+    ]
+    more = len(failures) - MAX_LISTED
+    return [*lines, *([f"and {more} more"] if more > 0 else [])]
 
 
 def _closing(report: Report, painter: Painter) -> str:
