@@ -88,7 +88,7 @@ async def by_the_server(bench: Workbench, spare: Spare) -> dict[str, Any]:
     os.utime(bench.root / "called")
     result = await execute(bench, spare)
     assert result.summary.failed == 1
-    assert "At index 1 diff: 3 != 4" in str(result.tests[0].traceback)
+    assert "[1]: 3 != 4" in str(result.tests[0].traceback)
     return seen(bench)
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import reprlib
 from collections import Counter
 from dataclasses import fields, is_dataclass
-from difflib import SequenceMatcher
 from itertools import islice, zip_longest
 from operator import itemgetter
 from re import compile as compiled
@@ -83,6 +82,8 @@ def equality(left: Any, right: Any) -> list[str]:
 
 def membership(left: Text, op: str, right: Text) -> list[str]:
     """Where a long text contains the other, or where it is most like it."""
+    from difflib import SequenceMatcher
+
     place, size, where = right.find(left), len(left), "at"
     if place < 0:
         text, wanted = right[:MAX_ITEMS], left[:MAX_VALUE]
@@ -194,6 +195,9 @@ def aligned(left: Any, right: Any) -> Iterator[tuple[str, Any, Any]]:
 
 def spans_between(left: Any, right: Any) -> list[Span]:
     """Where two sequences of hashable things differ."""
+    # Not before a comparison fails: pytest does not import it earlier either.
+    from difflib import SequenceMatcher
+
     start, end = equal_ends(left, right)
     first, second = left[start : len(left) - end], right[start : len(right) - end]
     count = Counter(second)

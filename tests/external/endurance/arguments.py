@@ -26,6 +26,7 @@ MEANT: dict[str, list[Any]] = {
     "max_tokens": [500, 4000, 1_000_000, None],
     "verbosity": [-2, -1, 0, 1, 2, None],
     "failfast": [True, False, False, None],
+    "last_failed": [True, False, None],
     "maxfail": [1, 2, 100_000, None, None],
     "show_capture": [True, False, None],
     "locals": [True, False, None],

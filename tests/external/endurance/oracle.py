@@ -73,7 +73,9 @@ class Oracle:
         captured = said.get("show_capture", said.get("verbosity", 0) >= 0)
         full = said.get("detail") == "full"
         limits = [] if full else ["truncation_limit_lines=0", "truncation_limit_chars=0"]
+        remembered = {"lf": True, "last_failed_no_failures": "none"} if said.get("last_failed") else {}
         return {
+            **remembered,
             "tbstyle": "auto" if full else "long",
             "showlocals": said.get("locals", False),
             "showcapture": "all" if captured else "no",
