@@ -54,10 +54,10 @@ class Channel:
         """The start of a test under xdist, with its place in the collection: workers do not keep to that order."""
         self.emit_of_test('{"k":"started_at","n":%d,"id":%s,"index":%d}', node_id, (index,))
 
-    def finished(self, node_id: str, duration: float, passed: bool) -> None:
-        """The end of a test. The next one starts at once, so one write for both records is enough."""
+    def finished(self, node_id: str, duration: float, passed: bool, *, hold: bool) -> None:
+        """The end of a test. With `hold` the next one starts at once, so one write for both records is enough."""
         line = '{"k":"finished","n":%d,"id":%s,"duration":%r,"passed":%s}'
-        self.emit_of_test(line, node_id, (float(duration), "true" if passed else "false"), hold=True)
+        self.emit_of_test(line, node_id, (float(duration), "true" if passed else "false"), hold=hold)
 
     def emit_of_test(self, line: str, node_id: str, more: tuple[Any, ...], *, hold: bool = False) -> None:
         """Every test writes two of these, so they are formatted without a dictionary."""

@@ -271,7 +271,8 @@ class Reporter:
     def pytest_runtest_logfinish(self, nodeid: str) -> None:
         duration = self.durations.pop(nodeid, 0.0)
         plain = self.outcomes.pop(nodeid, None) == {"called"}
-        self.channel.finished(self.relocate(nodeid), duration, plain)
+        # With workers, nobody knows when the next test starts.
+        self.channel.finished(self.relocate(nodeid), duration, plain, hold=self.workers is None)
 
     # --- the session's end ---------------------------------------------------------------------
 

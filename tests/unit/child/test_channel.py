@@ -44,7 +44,7 @@ def test_every_test_is_two_records_with_numbers_that_count_up(
 
     for name, duration, passed in tests:
         channel.started(name)
-        channel.finished(name, duration, passed)
+        channel.finished(name, duration, passed, hold=False)
     channel.flush()
 
     events = [event for name, took, ok in tests for event in (Started(name), Finished(name, took, ok))]
@@ -88,7 +88,7 @@ def test_a_record_that_is_lost_on_its_way_leaves_a_gap_in_the_numbers(channel: A
 
 
 def test_a_forked_process_writes_nothing(channel: Any, report: Path) -> None:
-    channel.finished("held", 0.5, True)
+    channel.finished("held", 0.5, True, hold=True)
     channel.os_getpid = lambda: channel.owner + 1
 
     channel.started("forked")

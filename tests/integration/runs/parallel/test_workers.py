@@ -395,3 +395,14 @@ async def test_an_id_that_is_not_there_is_refused_under_xdist_even_if_its_file_i
     failure = await bench.refused("execute_tests", node_ids=["test_a.py", "test_a.py::test_gone"])
 
     assert (failure.code, failure.data["field"]) == (-32602, "node_ids.1")
+
+
+@pytest.mark.anyio
+async def test_what_has_finished_is_known_though_pytest_is_killed_before_another_test_starts(bench: Workbench) -> None:
+    killing = "def test_b():\n    time.sleep(1)\n    os.kill(os.getppid(), 9)\n"
+    bench.write({"test_a.py": f"import os, time\ndef test_a(): time.sleep(0.3)\n{killing}"})
+
+    failure = await bench.refused("execute_tests", workers=2)
+
+    partial = failure.data["partial"]
+    assert (partial["summary"]["passed"], partial["running"]) == (1, ["test_a.py::test_b"])
