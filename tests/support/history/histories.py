@@ -101,7 +101,9 @@ def kill_writers(path: str, moments: Sequence[int]) -> None:
         assert process.stdout is not None
         acknowledged += [process.stdout.readline().strip() for _ in range(moment % 4 + 1)]
         process.kill()
-        acknowledged += process.communicate()[0].split()
+        # Of what readline has read ahead, communicate knows nothing.
+        acknowledged += process.stdout.read().split()
+        process.communicate()
 
     with closing(open_store(path)) as store:
         stored = {key for (key,) in store.execute("SELECT key FROM runs")}
