@@ -21,6 +21,8 @@ from pytest_mcp.text import cut_middle
 
 # How many causes have an example, or a line where that does not fit; the others share one line.
 MAX_CAUSES = 20
+# Of more rungs, the highest that fits is searched by halves: nearly always each costs more than the one before.
+MAX_TRIED = 100
 # What an example may cost in an answer of so many tokens: the first one, and each of the others unless detail is tests.
 # In a longer answer they may cost more, and more causes are shown.
 USUAL_TOKENS = 4000
@@ -157,6 +159,9 @@ class _Ladder:
         if fits(self.answer(top)):
             rungs = self._with_every_test(top)
             return fitting.largest(len(rungs) - 1, lambda number: self.answer(rungs[number]), fits)
+        if len(lower) > MAX_TRIED:
+            answer = fitting.largest(len(lower) - 1, lambda number: self.answer(lower[number]), fits)
+            return answer if fits(answer) else fitting.smallest(answer, fits)
         for rung in reversed(lower):
             if fits(answer := self.answer(rung)):
                 return answer

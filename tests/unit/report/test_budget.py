@@ -140,6 +140,17 @@ def test_the_first_example_may_be_long_and_the_others_are_short_unless_all_were_
     assert [(test.traceback or "").count("differing leaf") for test in every.tests] == [20] * 3
 
 
+def test_of_thousands_of_causes_as_many_are_shown_as_fit_without_trying_every_number() -> None:
+    """A person's budget is large, so that a rung for each cause would be tried, and each takes as long as an answer."""
+    told = "\n".join(f"line {number} of many words that differ" for number in range(200))
+    stream = red(*(failing(f"t{n}.py::t", f"ValueError: {word(n)}\n{told}") for n in range(1000)))
+
+    sent = answer(stream, max_tokens=100_000)
+
+    assert 60_000 < cost(sent) <= 100_000
+    assert len(sent.tests) > 20
+
+
 LOUD_WORDS = "many \u200b words\n"
 CATEGORIES = ("PytestReturnNotNoneWarning", "PytestUnhandledCoroutineWarning", *["UserWarning"] * 30)
 
