@@ -42,7 +42,7 @@ _MORE_COUNTS = re.compile(r"(\d{1,9}) (xfailed|xpassed|deselected|rerun)")
 _DESELECTED = re.compile(r"(, |)\b(\d{1,15}) deselected(, |)")
 _HEADER = re.compile(
     r"^(?:platform .* -- Python |cachedir: |rootdir: |configfile: |testpaths: |plugins: |collecting |collected \d"
-    r"|metadata: |scheduling tests via |\d+ workers? \[|created: \d+/\d+ workers?|bringing up nodes"
+    r"|metadata: |run-last-failure: |scheduling tests via |\d+ workers? \[|created: \d+/\d+ workers?|bringing up nodes"
     r"|\[gw\d+\] (?:\w+ )?Python |Using --random|hypothesis profile )"
 )
 _PROGRESS = re.compile(r"^(?:\S.*?\.\w+ )?[.FEsxXRrpPu,yY-]+ *(?:\[ *\d+%\])?$")

@@ -13,6 +13,7 @@ configfile: pyproject.toml
 testpaths: tests
 plugins: cov-5.0.0, xdist-3.6.1
 collected 3 items
+run-last-failure: rerun previous 1 failure
 
 tests/test_a.py .F                                                       [ 66%]
 tests/test b.py s                                                        [100%]
