@@ -223,24 +223,20 @@ def leaf_lines(leaf: Leaf, windows: int) -> list[str]:
         more = len(members) - MAX_MEMBERS
         shown = ", ".join(sorted(brief(each) for each in members)[:MAX_MEMBERS])
         return ["%s: %s%s" % (path.strip(), shown, " and %d more" % more if more > 0 else "")]
-    if path:
-        return ["%s: %s != %s" % (path, brief(left), brief(right))]
-    texts = [brief(left), brief(right)]
-    if texts[0] == texts[1]:
-        return unlike(left, right)
-    return []
+    most = MAX_VALUE if path else MAX_COMPARED
+    one, other = brief(left, most), brief(right, most)
+    whole, whole_other = repr(left), repr(right)
+    if whole == whole_other:
+        kinds = type(left).__qualname__, type(right).__qualname__
+        return ["%s: %s != %s" % ((path + " type").strip(), *kinds)] if kinds[0] != kinds[1] else []
+    if one == other or (not path and max(len(whole), len(whole_other)) > most):
+        # What differs may be in what was cut.
+        return text_lines(path, whole, whole_other, windows)
+    return ["%s: %s != %s" % (path, one, other)] if path else []
 
 
 def is_text(left: Any, right: Any) -> bool:
     return (isinstance(left, str) and isinstance(right, str)) or (isinstance(left, bytes) and isinstance(right, bytes))
-
-
-def unlike(left: Any, right: Any) -> list[str]:
-    """Two values that look the same in short."""
-    if type(left) is not type(right):
-        return ["type: %s != %s" % (type(left).__qualname__, type(right).__qualname__)]
-    texts = repr(left), repr(right)
-    return text_lines("", *texts, MAX_WINDOWS) if texts[0] != texts[1] else []
 
 
 def text_lines(path: str, left: Text, right: Text, windows: int) -> list[str]:

@@ -90,6 +90,36 @@ def test_leaves_that_differ_are_named_by_their_path(left: Any, right: Any, lines
     assert explained == lines if lines is not None else "xxxb" in explained[1]
 
 
+class Opaque:
+    """A value that only its repr tells apart from others."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __repr__(self) -> str:
+        return f"<{self.text}>"
+
+
+@pytest.mark.parametrize("length", [5, 40, 60, 300])
+@pytest.mark.parametrize("wrapped", [lambda value: value, lambda value: {"a": [value]}], ids=["alone", "inside"])
+def test_two_values_never_look_alike_whatever_is_cut(length: int, wrapped: Any) -> None:
+    left, right = (wrapped(Opaque("x" * length + letter + "x" * length)) for letter in "ab")
+
+    explained = "\n".join(equality(left, right))
+
+    assert "xa" in explained
+    assert "xb" in explained
+
+
+def test_values_of_other_types_that_look_alike_are_told_apart_by_their_types() -> None:
+    class Other(Opaque):
+        pass
+
+    assert equality([Opaque("x")], [Other("x")])[1:] == [
+        f"[0] type: Opaque != {Other.__qualname__}",
+    ]
+
+
 def test_leaves_beyond_a_limit_are_counted() -> None:
     _, *lines = equality([0] * 100, [1] * 100)
 
