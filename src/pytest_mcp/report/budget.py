@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from pytest_mcp.api.requests import ExecuteTests
 from pytest_mcp.api.results import LISTED_WITHOUT_FAILURE, Coverage, ExecuteResult, FailureGroup, Omitted, TestResult
 from pytest_mcp.report import captured, collection_errors, coverage, fitting, grouping, rendering, serialize, tokens
-from pytest_mcp.report.example_style import CAPTURED, ExampleStyle
+from pytest_mcp.report.example_style import CAPTURED, LINES, WIDTH, ExampleStyle
 from pytest_mcp.report.failures import Failure
 from pytest_mcp.report.fitting import Fits, ever_larger
 from pytest_mcp.report.grouping import Group
@@ -147,8 +147,13 @@ class _Ladder:
         self.errors = list(collection_errors.ever_more(report.collection_errors))
         examples = {cause.example.node_id for cause in report.groups}
         self.further = [failure for failure in report.failures if failure.node_id not in examples]
-        self.usual = ExampleStyle(captured=CAPTURED if report.captures else 0, variables=report.locals)
         self.scale = max(1.0, (request.max_tokens or request.default_max_tokens) / USUAL_TOKENS)
+        self.usual = ExampleStyle(
+            captured=CAPTURED if report.captures else 0,
+            variables=report.locals,
+            lines=round(LINES * self.scale),
+            width=round(WIDTH * self.scale),
+        )
         self.causes = min(round(MAX_CAUSES * self.scale), len(report.groups))
         gaps = coverage.files_with_gaps(report.coverage)
         self.files = ever_larger(gaps if request.detail == "tests" else min(gaps, MAX_FILES))

@@ -9,6 +9,8 @@ from typing import Any
 
 # Characters from the end of each captured stream: in the first example, and in the others.
 CAPTURED, CAPTURED_SHORT = 500, 120
+# Lines of an exception's text and characters of each, in an answer of the usual size; others have a part of them.
+LINES, WIDTH = 60, 600
 
 
 @dataclass(frozen=True)
@@ -24,8 +26,8 @@ class ExampleStyle:
     outer_frames: bool = True
     variables: bool = False
     # Of each exception's text, so many lines of so many characters.
-    lines: int = 60
-    width: int = 600
+    lines: int = LINES
+    width: int = WIDTH
     # Otherwise only the first part of a failure, and of a long chain the first and the last exceptions.
     every_part: bool = True
 
@@ -56,6 +58,6 @@ class ExampleStyle:
             foreign_frames=False,
             arguments=False,
             outer_frames=False,
-            lines=8,
-            width=200,
+            lines=self.lines // 7,
+            width=self.width // 3,
         )

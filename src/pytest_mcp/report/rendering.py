@@ -29,10 +29,11 @@ _SEPARATOR = re.compile(r"^(?:_ ){3,}_?$", re.MULTILINE)
 _COMPARISON = re.compile(r"(?:AssertionError: )?assert ")
 # An explanation is indented by two spaces, and equal lines of its difference by two more.
 _EQUAL_LINE = re.compile(r"^ {4}(?! *[-+?] )")
-_UNITTEST = re.compile(r"AssertionError: (?!assert ).*(?: != | differ: )")
-_EQUAL_IN_UNITTEST = re.compile(r"^ {2}")
 # So are lines on a nested attribute.
 _NESTED = "Drill down into differing attribute"
+# How unittest begins; its equal lines are less indented.
+_UNITTEST = re.compile(r"AssertionError: (?!assert ).*(?: != | differ: )")
+_EQUAL_IN_UNITTEST = re.compile(r"^ {2}")
 _DIFFERENCE = re.compile(r"^ *[-+] ", re.MULTILINE)
 # Marks below a line of a difference, which say what the two lines show already.
 _MARKS = re.compile(r" *\? [ +^-]*$")
@@ -201,7 +202,6 @@ def _differing(text: tuple[str, ...]) -> tuple[str, ...]:
     start = next((index + 1 for index, line in enumerate(text) if _COMPARISON.match(line)), len(text))
     equal = _EQUAL_LINE
     if text and _UNITTEST.match(text[0]):
-        # Its explanations are not indented.
         start, equal = 1, _EQUAL_IN_UNITTEST
     explanation = "\n".join(text[start:])
     if _NESTED in explanation or not _DIFFERENCE.search(explanation):

@@ -140,6 +140,17 @@ def test_the_first_example_may_be_long_and_the_others_are_short_unless_all_were_
     assert [(test.traceback or "").count("differing leaf") for test in every.tests] == [20] * 3
 
 
+def test_a_long_message_that_is_cut_is_whole_with_more_tokens_as_the_hint_says() -> None:
+    message = "ValueError: " + " ".join(f"word{number}" for number in range(400))
+
+    cut, whole = (answer(red(failing("a.py::a", message)), max_tokens=most) for most in (4000, 40_000))
+
+    assert cut.omitted is not None
+    assert "max_tokens" in cut.omitted.hint
+    assert whole.tests[0].message == message
+    assert whole.omitted is None
+
+
 def test_of_thousands_of_causes_as_many_are_shown_as_fit_without_trying_every_number() -> None:
     """A person's budget is large, so that a rung for each cause would be tried, and each takes as long as an answer."""
     told = "\n".join(f"line {number} of many words that differ" for number in range(200))
