@@ -119,7 +119,7 @@ def _middles(one: str | None, other: str | None) -> list[str]:
     if one is None or other is None:
         return [(one or other or "").strip(" ,")[:LONGEST_PART]]
     start = len(os.path.commonprefix([one, other]))  # noqa: RUF071 - of characters is what is wanted
-    end = len(os.path.commonprefix([one[start:][::-1], other[start:][::-1]]))  # noqa: RUF071 - as above
+    end = len(os.path.commonprefix([one[start:][::-1], other[start:][::-1]]))  # noqa: RUF071 - of characters is what is wanted
     around = max(0, start - AROUND)
     return [side[around : len(side) - max(0, end - AROUND)].strip(" ,")[:LONGEST_PART] for side in (one, other)]
 

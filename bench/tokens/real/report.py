@@ -10,7 +10,7 @@ from bench.tokens.real.mutants import Mutant
 from bench.tokens.real.results import Entry, Pair, Results
 from bench.tokens.real.runs import RECEPTOR, RTK, SHORT, WAYS
 
-# Up to so many failures are few.
+# In tokens. Where pytest prints less, an answer is mostly its keys.
 LEAST_PRINTED = 250
 METHOD = """\
 - Each bug is one changed line in a library's source (a comparison, a boolean or arithmetic operator, a constant, a
