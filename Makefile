@@ -12,7 +12,7 @@ WORKERS ?= 3
 # Neighbours stay with one worker, so the tests of a module share its one server; who is done early takes from the rest.
 SHARED := -n $(WORKERS) --dist worksteal
 
-.PHONY: demo test lint types unit all-tests environments conformance interop clients matrix soak fuzz histories load proxy page scale bench tokens suspects polluters
+.PHONY: demo test lint types unit all-tests coverage environments conformance interop clients matrix soak fuzz histories load proxy page scale bench tokens suspects polluters
 .PHONY: docs recording picture package clean investigations help
 
 # The walk-through on examples/shop: a bug is found and fixed through the real server.
@@ -45,6 +45,17 @@ unit: $(INSTALLED) environments
 all-tests: $(INSTALLED) environments
 	@echo "== tests"
 	@$(BIN)/python -m pytest -q $(SHARED)
+
+# Branch coverage of src for each module; TESTS="tests/unit" measures some. The data stay in COVERAGE for questions such as
+# `coverage html --data-file=... --show-contexts`. A trace function takes most of the time, so tests of time are left out.
+UNTIMED := --ignore=tests/unit/test_linear_time.py
+COVERAGE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/pytest-mcp/coverage
+coverage: $(INSTALLED) environments
+	@echo "== coverage"
+	@rm -rf $(COVERAGE) && mkdir -p $(COVERAGE)
+	@$(BIN)/coverage run --data-file=$(COVERAGE)/data -m pytest -q $(SHARED) $(UNTIMED) $(or $(TESTS),tests); tests=$$?; \
+	$(BIN)/coverage combine --quiet --data-file=$(COVERAGE)/data && \
+	$(BIN)/coverage report --data-file=$(COVERAGE)/data && exit $$tests
 
 # One environment for each pytest version that the suite runs projects with.
 environments: $(INSTALLED)
@@ -155,11 +166,12 @@ tokens: $(INSTALLED)
 	@echo "== tokens"
 	@$(BIN)/python -m bench.tokens $(ROWS)
 
-# Whether the function with a real bug is among the suspects of a failing test: minutes. Needs pip. LIBRARIES="toolz"
-# measures some; --search N finds N more bugs of each library first, which takes most of an hour.
+# Whether the function with a real bug is the first difference from a base, and among the suspects without one: hours.
+# Needs pip, and REPOS=FOLDER with clones of the libraries whose fix commits are taken back; without it only mutants are
+# measured. ARGS="toolz --kind mutant" measures some; ARGS=--help tells more.
 suspects: $(INSTALLED)
 	@echo "== suspects"
-	@$(BIN)/python -m bench.suspects $(LIBRARIES)
+	@$(BIN)/python -m bench.suspects $(if $(REPOS),--repos $(REPOS)) $(ARGS)
 
 # Whether a test that leaks is found in the suites of real libraries: half an hour. Needs pip. LIBRARIES="toolz" plants
 # in some of them.

@@ -114,15 +114,6 @@ def speed() -> str:
     return table(("what", "this server", "`python -m pytest -q`", "ratio"), rows)
 
 
-def cost() -> str:
-    kept = counted.load()
-    rows = [
-        (what, f"{kept[name].answer:,}", *(f"{kept[name].printed[way]:,}" for way in ("pytest", "pytest -q")))
-        for name, what in COST.items()
-    ]
-    return table(("tokens of", "the answer", "`pytest`", "`pytest -q`"), rows)
-
-
 def constructed() -> str:
     """Sorted, with the worst row for us first."""
     ways = ("pytest -q", "pytest -q --tb=short")
@@ -290,7 +281,6 @@ def _code(words: Sequence[str]) -> str:
 # document → the names of its tables, and what writes each
 PARTS: Mapping[str, Mapping[str, Callable[[], str]]] = {
     "README.md": {"headline": headline},
-    "docs/answers.md": {"cost": cost},
     "docs/why.md": {"constructed": constructed, "bugs": real_bugs},
     "docs/speed.md": {"speed": speed},
     "docs/scale.md": {"parallel": parallel, "estimate": estimate},

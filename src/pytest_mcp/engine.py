@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+import anyio
+
 from pytest_mcp.api.errors import CallError, ExecutionFailed, Fault, InvalidParams
 from pytest_mcp.api.requests import DiscoverTests, ExecuteTests, ExplainEnvironment, Request, Survey
 from pytest_mcp.api.results import DiscoverResult, ExecuteResult, ExplainResult
@@ -18,11 +20,13 @@ from pytest_mcp.process import additions, interruption
 from pytest_mcp.process.background import in_thread
 from pytest_mcp.report import budget, error_data, report
 from pytest_mcp.report.report import Report
-from pytest_mcp.run.attempt import Call
+from pytest_mcp.run.attempt import Call, Deadline
 from pytest_mcp.run.run import ChangedLines, Project, Reach
 
 if TYPE_CHECKING:
     from pytest_mcp.changed.working_tree import TreeComparison
+    from pytest_mcp.environment.interpreters import Trial
+    from pytest_mcp.investigation.base import FoundBase
 
 
 async def execute(request: ExecuteTests, project: Project) -> Report:
@@ -55,11 +59,37 @@ def answer(known: Report, request: ExecuteTests, config: Config) -> ExecuteResul
 
 
 async def _executed(call: Call[ExecuteTests]) -> Report:
-    trial = await interpreters.run(call, call.request.timeout or call.config.default_timeout)
+    seconds, started = call.request.timeout or call.config.default_timeout, anyio.current_time()
+    base = None if call.request.base is None else await _base(call, call.request.base, seconds)
+    trial = await interpreters.run(call, seconds)
     if trial.run is not None:
-        return await in_thread(partial(report.execution_report, trial.run, trial.error))
+        known = await in_thread(partial(report.execution_report, trial.run, trial.error))
+        if base is None or trial.error is not None:
+            return known
+        left = seconds - (anyio.current_time() - started)
+        return await _against_base(known, trial, call, base, max(1, int(left)))
     assert trial.error is not None, "there is a run, or the reason why there is none"
     return report.report_without_run(trial.error, call.config.shard)
+
+
+async def _base(call: Call[ExecuteTests], ref: str, seconds: int) -> "FoundBase":
+    """Before anything runs: a ref that names no commit is refused."""
+    from pytest_mcp.investigation.base import find_base  # noqa: PLC0415 - few calls ask for it
+
+    return await find_base(call.config, ref, Deadline.after(seconds))
+
+
+async def _against_base(
+    known: Report, trial: "Trial[ExecuteTests]", call: Call[ExecuteTests], base: "FoundBase", seconds: int
+) -> Report:
+    from pytest_mcp.investigation.against_base import against_base  # noqa: PLC0415
+    from pytest_mcp.investigation.runner import Runner, deadline_of_runs  # noqa: PLC0415
+
+    assert trial.run is not None
+    assert trial.chosen is not None
+    runner = Runner(call.config, trial.chosen, deadline_of_runs(seconds), anyio.current_time() + seconds)
+    compared = await against_base(trial.run, runner, base)
+    return replace(known, base=compared.groups, notices=[*known.notices, *compared.notices])
 
 
 async def _executed_and_recorded(
@@ -102,8 +132,8 @@ async def discover(request: DiscoverTests, project: Project) -> DiscoverResult:
     if trial.error is not None:
         raise trial.error
     assert trial.run is not None, "there is a run, or the reason why there is none"
-    found = partial(discovery.whole_discovery, trial.run)
-    return await in_thread(lambda: discovery.fit_discovery(found(), request, ceiling=config.max_reply_bytes))
+    whole = partial(discovery.whole_discovery, trial.run)
+    return await in_thread(lambda: discovery.fit_discovery(whole(), request, ceiling=config.max_reply_bytes))
 
 
 async def explain(request: ExplainEnvironment, project: Project) -> ExplainResult:

@@ -138,7 +138,7 @@ TOOLS = (
         title="Run tests",
         description="Run this project's pytest tests: all, or those chosen. Returns verdict, counts, each"
         " failure's cause and traceback. Failing tests and files that cannot be collected are results; a run that was"
-        " interrupted or broke (exit codes 2 to 4) is an error.",
+        " interrupted or broke is an error.",
         request=ExecuteTests,
         result=ExecuteResult,
         handler=engine.execute,
@@ -159,13 +159,13 @@ TOOLS = (
         name="investigate_failure",
         title="Investigate a failure",
         description="Find out why one test fails: always, sometimes, only after or without other tests, or already at"
-        " a base commit, and which functions to suspect. Runs it alone several times, after other tests, and in a"
-        " copy of the base.",
+        " a base; since which commit, the first call that went wrong, which functions to suspect. Runs it many times.",
         request=InvestigateFailure,
         result=InvestigateResult,
         handler=_investigate,
         answer=_answer_of_findings,
         runs_tests=True,
+        spelled_out=1,
     ),
 )
 
@@ -189,7 +189,7 @@ def named(name: str, tools: Mapping[str, Tool]) -> Tool:
 def test_history() -> Tool:
     # Who records no runs does not load it.
     from pytest_mcp.history import questions  # noqa: PLC0415
-    from pytest_mcp.history.answer import HistoryResult, TestHistory  # noqa: PLC0415
+    from pytest_mcp.history.request_and_result import HistoryResult, TestHistory  # noqa: PLC0415
 
     return Tool(
         name="test_history",

@@ -4,19 +4,17 @@ from typing import Any
 
 import pytest
 
-from tests.support.git import git
+from tests.support.git import commit_all
 from tests.support.projects.investigation_corpus import CORPUS, Truth
 from tests.support.workbench import Workbench
 
-pytestmark = [pytest.mark.anyio, pytest.mark.external(target="investigations")]
+pytestmark = pytest.mark.external(target="investigations")
 
 
 def set_up(bench: Workbench, truth: Truth) -> None:
     if truth.committed is not None:
         bench.write(truth.committed)
-        git("init", "--quiet", cwd=bench.root)
-        git("add", "--all", cwd=bench.root)
-        git("commit", "--quiet", "-m", "base", cwd=bench.root)
+        commit_all(bench.root)
     bench.write(truth.files)
 
 

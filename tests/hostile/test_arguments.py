@@ -192,17 +192,6 @@ def test_a_file_the_project_would_not_collect_is_not_executed(server: HostileSer
     assert list(server.root.rglob("deployed")) == []
 
 
-def test_every_missing_id_among_valid_ones_is_named(server: HostileServer) -> None:
-    server.project({"test_a.py": "def test_a(): open('ran', 'w')\nclass TestB:\n    def test_c(self): pass\n"})
-    ids = ["test_a.py::test_a", "test_a.py::gone", "test_a.py::TestB::gone", "test_a.py::test_a[1]", "test_a.py::TestB"]
-
-    failure = server.refused(node_ids=ids)
-
-    assert [fault["field"] for fault in failure.data["validation_errors"]] == [f"node_ids.{n}" for n in (1, 2, 3)]
-    assert all(missing in failure.message for missing in ids[1:4])
-    assert not (server.root / "ran").exists()
-
-
 @pytest.mark.parametrize("name", ["gone", "漢" * 4000])
 def test_many_missing_ids_are_a_small_error_that_says_why_once(server: HostileServer, name: str) -> None:
     server.project({"test_a.py": "def test_a(): pass\n"})

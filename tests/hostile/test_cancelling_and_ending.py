@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.support.git import git
+from tests.support.git import commit_all
 from tests.support.leftovers import children, is_stopped, kill
 from tests.support.projects.hanging import MOMENTS, STUBBORN, hanging
 from tests.support.protocol.hostile_server import GONE_SECONDS, HostileServer, NewServer, within
@@ -197,9 +197,7 @@ def hanging_at_the_base(server: HostileServer) -> str:
     """The id of a call that has reached the copy of the base. The test fails at once in the checkout."""
     there = server.root / "there"
     server.project({"test_a.py": f"{STUBBORN}\ndef test_a():\n    pathlib.Path({str(there)!r}).touch()\n    hang()\n"})
-    git("init", "--quiet", cwd=server.root)
-    git("add", "--all", cwd=server.root)
-    git("commit", "--quiet", "-m", "base", cwd=server.root)
+    commit_all(server.root)
     (server.root / "test_a.py").write_text("def test_a(): assert 0\n", encoding="utf-8")
     number = server.begin("investigate_failure", node_id="test_a.py::test_a", runs=2)
     within(PATIENCE, there.exists)

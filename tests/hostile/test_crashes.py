@@ -105,42 +105,6 @@ def test_a_crippled_process_keeps_what_it_had_and_passes_only_with_every_result(
         assert (len(outcomes), answer["exit_code"]) == (3, 0)
 
 
-BROKEN_FILES: dict[str, str | bytes] = {
-    "test_import.py": "import os\nimport not_there\n",
-    "test_syntax.py": "def test_a(): pass\n\ndef test_b(:\n",
-    "test_nul.py": b"def test_a(): pass\nx = '\0'\n",
-    "test_encoding.py": b"x = '\xff\xfe'\ndef test_a(): pass\n",
-    "test_cookie.py": b"# -*- coding: nowhere -*-\ndef test_a(): pass\n",
-    "test_raises.py": "def f():\n    raise ZeroDivisionError('no')\n\nf()\n",
-    "test_leaves.py": "class Own(Exception): pass\nraise Own('mine')\n",
-}
-# file → types and line; a line is None where Python itself knows none.
-BROKEN_CAUSES = {
-    "test_import.py": ("ModuleNotFoundError", 2),
-    "test_syntax.py": ("SyntaxError", 3),
-    # Before Python 3.11.4 it is a ValueError.
-    "test_nul.py": ("SyntaxError ValueError", None),
-    "test_encoding.py": ("SyntaxError", None),
-    "test_cookie.py": ("SyntaxError", None),
-    "test_raises.py": ("ZeroDivisionError", 2),
-    "test_leaves.py": ("Own", 2),
-}
-
-
-def test_files_that_cannot_be_collected_are_named_with_line_and_type(server: HostileServer) -> None:
-    server.project(BROKEN_FILES)
-
-    answer = server.result()
-    found = {error["file"]: (error["error_type"], error["line"]) for error in answer["collection_errors"]}
-
-    assert answer["verdict"] == "failed"
-    assert answer["summary"]["errors"] == answer["summary"]["total"] == len(BROKEN_CAUSES)
-    assert set(found) == set(BROKEN_CAUSES)
-    for file, (kind, line) in BROKEN_CAUSES.items():
-        assert found[file][0] in kind.split(), file
-        assert found[file][1] == line if line else found[file][1] != 0, file
-
-
 # Python itself cannot write the traceback of this one.
 UNWRITABLE = "bad = SyntaxError('bad'); bad.filename, bad.lineno, bad.text = 5, 'x', 7; raise bad\n"
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from pytest_mcp.python import advice
+from pytest_mcp.python import remedies
 from pytest_mcp.python.interpreter import candidates
 from tests.support.projects.disk import unhelped
 from tests.support.projects.managed import Home
@@ -50,7 +50,6 @@ REPOSITORIES: dict[str, tuple[Mapping[str, str | bytes], Sequence[str]]] = {
 }
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("name", REPOSITORIES)
 async def test_whatever_a_repository_brings_the_search_ends_with_an_answer(
     bench: Workbench, home: Home, name: str
@@ -76,7 +75,6 @@ FORGED: dict[str, Mapping[str, str | bytes]] = {
 }
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("name", FORGED)
 async def test_no_name_in_a_repository_becomes_a_line_to_paste(bench: Workbench, home: Home, name: str) -> None:
     write_files(bench.root, FORGED[name])
@@ -93,7 +91,6 @@ async def test_no_name_in_a_repository_becomes_a_line_to_paste(bench: Workbench,
     )
 
 
-@pytest.mark.anyio
 async def test_what_a_repository_calls_its_python_must_be_one(bench: Workbench, home: Home) -> None:
     write_files(bench.root, PDM | {".pdm-python": "/bin/rm", ".venv/bin/python": "-> /bin/rm"})
 
@@ -103,7 +100,6 @@ async def test_what_a_repository_calls_its_python_must_be_one(bench: Workbench, 
     assert all("is not a Python" in (one.problem or "") for one in found)
 
 
-@pytest.mark.anyio
 async def test_a_program_of_the_repository_is_not_asked_about_a_project_in_a_folder_of_it(
     bench: Workbench, home: Home
 ) -> None:
@@ -123,7 +119,6 @@ def slow_python(bench: Workbench, name: str, seconds: float) -> None:
     (bench.root / python).chmod(0o755)
 
 
-@pytest.mark.anyio
 async def test_many_pythons_that_take_their_time_share_one_time_limit(bench: Workbench, home: Home) -> None:
     for number in range(4):
         slow_python(bench, f"e{number}", 1.2)
@@ -134,7 +129,6 @@ async def test_many_pythons_that_take_their_time_share_one_time_limit(bench: Wor
     assert len((bench.root / "started").read_text(encoding="utf-8").split()) <= 2
 
 
-@pytest.mark.anyio
 async def test_a_timeout_names_the_limit_of_the_call_and_not_what_the_first_python_left_of_it(
     bench: Workbench, home: Home
 ) -> None:
@@ -154,4 +148,4 @@ def test_a_line_that_names_made_too_long_is_not_given(tmp_path: Path) -> None:
         f'[project.optional-dependencies]\n{extra} = ["pytest"]\n', encoding="utf-8"
     )
 
-    assert extra not in advice.remedy(tmp_path, [])
+    assert extra not in remedies.remedy(tmp_path, [])

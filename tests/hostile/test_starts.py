@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from tests.support.protocol.hostile_server import GONE_SECONDS, NewServer, within
+from tests.support.waiting import limits_until
 from tests.support.workbench import Workbench
 
 # As a background shell, nohup and a careless service would start it, and worse.
@@ -29,7 +30,9 @@ SEES_SIGNALS = """
         assert ignored == {signal.SIGPIPE, signal.SIGXFSZ}  # Python's own
         assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
-    def test_stuck(): time.sleep(600)
+    def test_stuck():
+        open("reached", "w").close()
+        time.sleep(600)
 """
 
 
@@ -37,7 +40,8 @@ def test_signals_that_were_ignored_or_blocked_and_an_umask_change_nothing(new_se
     server = new_server("--no-spare", program=("-c", CARELESSLY)).greeted()
     server.project({"test_a.py": SEES_SIGNALS})
 
-    failure = server.failure("timeout", timeout=5)
+    for limit in limits_until(server.root / "reached"):
+        failure = server.failure("timeout", timeout=limit)
     server.process.send_signal(signal.SIGTERM)
 
     assert (failure.data["partial"]["summary"]["passed"], failure.data["partial"]["running"]) == (

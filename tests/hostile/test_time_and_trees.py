@@ -65,6 +65,7 @@ def test_a_stuck_test_ends_at_the_limit_with_what_had_finished_and_its_own_stack
 
     assert failure.message.splitlines()[0] == f"pytest execution exceeded timeout of {limit} seconds"
     assert (failure.data["timeout_exceeded"], failure.data["exit_code"], failure.data["signal"]) == (True, None, None)
+    assert failure.data["command"][1:] == ["-m", "pytest"]
     assert failure.data["duration"] < limit + GRACE + SLACK
     assert "running: test_b.py::test_stuck" in failure.message
     partial = failure.data["partial"]
@@ -228,19 +229,20 @@ def test_a_test_that_kills_what_is_above_it_is_a_crash_and_its_strays_are_ended(
     source = f"import os, signal, subprocess, sys, time\n{BEFORE}def test_kills():\n    {stray}\n    {KILLS[whom]}\n"
     server.project({"test_a.py": source})
 
-    failure = server.failure("crash", timeout=10)
+    failure = server.failure("crash")
 
     assert "running: test_a.py::test_kills" in failure.message
     assert failure.data["partial"]["summary"]["passed"] == 1
 
 
 def test_a_test_that_stops_its_supervisor_gets_no_more_time_than_any_other(server: HostileServer) -> None:
-    source = f"import os, signal, time\n{BEFORE}def test_stops():\n    os.kill(os.getppid(), signal.SIGSTOP)\n"
+    source = f"{REACHED}{BEFORE}def test_stops():\n    reach()\n    os.kill(os.getppid(), signal.SIGSTOP)\n"
     server.project({"test_a.py": f"{source}    time.sleep(600)\n"})
 
-    failure = server.failure("timeout", timeout=3, detail="full")
+    for limit in limits_until(server.root / "reached"):
+        failure = server.failure("timeout", timeout=limit, detail="full")
 
-    assert failure.message.splitlines()[0] == "pytest execution exceeded timeout of 3 seconds"
+    assert failure.message.splitlines()[0] == f"pytest execution exceeded timeout of {limit} seconds"
     assert "running: test_a.py::test_stops" in failure.message
     # What it had to tell is not lost: it is continued at the time limit.
     assert "KeyboardInterrupt" in failure.data["stdout"]
@@ -264,7 +266,7 @@ READS_STDIN = """
 def test_a_test_that_reads_stdin_meets_its_end_and_steals_no_request(server: HostileServer) -> None:
     server.project({"test_a.py": READS_STDIN})
 
-    number = server.begin(timeout=10)
+    number = server.begin()
     pings = [server.request("ping") for _ in range(20)]
 
     assert all("result" in server.reply(ping) for ping in pings)
@@ -283,7 +285,7 @@ DEBUGGERS = {
 def test_a_debugger_finds_nobody_to_talk_to_and_hangs_nothing(server: HostileServer, how: str) -> None:
     server.project({"test_a.py": f"{BEFORE}def test_asks():\n    {DEBUGGERS[how]}\n    assert 0\n"})
 
-    answer = server.call(timeout=20)
+    answer = server.call()
 
     if isinstance(answer, Failure):
         assert answer.data["error_type"] == "interrupted"

@@ -39,8 +39,8 @@ PURE = ["report", "api.expressions", "api.requests", "api.results", "api.errors"
 PURE += ["process.supervisor_protocol", "run.decode", "run.events", "run.exceptions", "run.ledger", "run.run"]
 PURE += ["page.document", "investigation.page", "page.sections"]
 PURE += ["text", "server.incoming", "terminal.colours", "cli.exit_codes", "cli.render_run"]
-PURE += ["history.answer", "investigation.result"]
-PURE += ["environment.terminal", "investigation.terminal"]
+PURE += ["history.request_and_result", "investigation.result"]
+PURE += ["environment.explain", "investigation.terminal"]
 PURE += ["cli.setup.clients"]
 # What runs before a client has its first answer.
 EARLY = ["__main__", "cli.main", "terminal.output", "config", "process.signals", "server.fast_start"]

@@ -14,12 +14,14 @@ from bench.polluters import results as polluters_results
 from bench.rounds import Rounds, Spread, race
 from bench.suspects import report as suspects_report
 from bench.suspects import results as suspects_results
+from bench.suspects import scopes
 from bench.suspects.truth import function_at
 from bench.tokens import answers
 from bench.tokens import report as tokens_report
 from bench.tokens import results as tokens_results
 from bench.tokens.__main__ import ENVIRONMENT
 from bench.tokens.real import command as real
+from bench.tokens.real import evidence
 from bench.tokens.rows import ROWS
 from tests.support.paths import ROOT
 
@@ -101,3 +103,50 @@ def test_the_function_with_a_bug_is_the_innermost_around_its_line() -> None:
     found = [function_at(source, line) for line in (1, 3, 4, 6)]
 
     assert found == ["<module>", "outer.<locals>.inner", "outer", "<module>"]
+
+
+def test_a_difference_of_bytes_counts_line_by_line_and_only_on_the_side_that_has_it() -> None:
+    shown = "E     - (b'HTTP/1.1 200 \\r\\n\\r\\n')\nE     + (b'HTTP/1.1 200 \\r\\nConnection: close\\r\\n\\r\\n')"
+
+    assert evidence.differing_parts(shown) == ["Connection: close"]
+    assert evidence.differing_parts("E     - a 'longer one' here\nE     + a 'second' here") == [
+        "a 'longer one' h",
+        "a 'second' h",
+    ]
+
+
+def test_a_scope_has_changed_if_it_would_run_otherwise() -> None:
+    before = '''\
+import os
+
+
+class Shop:
+    tax = 1
+
+    def price(self, net: int) -> int:
+        """What it costs."""
+        return net + self.tax
+
+    def name(self):
+        def short(text):
+            return text[:3]
+
+        return short("Bremen")
+'''
+    commented = before.replace("import os\n", "import os\n\n# The shop.\n").replace("What it", "All that it")
+    same = commented.replace("net: int", "net: float")
+    inner = before.replace("[:3]", "[:4]")
+    head = (
+        before.replace("self, net: int", "self, net=0").replace("tax = 1", "tax = 2").replace("import os", "import sys")
+    )
+
+    assert scopes.changed(before, same) == []
+    assert scopes.changed(before, inner) == ["Shop.name.<locals>.short"]
+    assert scopes.changed(before, head) == ["Shop", "Shop.price"]
+    assert scopes.changed("", "def new():\n    return 1\n") == ["new"]
+
+
+def test_the_lines_of_a_hunk_that_only_adds_are_on_the_other_side_those_around_the_gap() -> None:
+    diff = "--- a/shop.py\n+++ b/shop.py\n@@ -4,2 +4 @@ def price\n-    a\n-    b\n+    c\n@@ -9,0 +9 @@\n+    d\n"
+
+    assert scopes.sides(diff) == ({4, 5, 9, 10}, {4, 9})

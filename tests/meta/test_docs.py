@@ -6,8 +6,6 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from bench.tokens import projects
 from bench.tokens import results as token_results
 from pytest_mcp.api.results import ExecuteResult
@@ -109,7 +107,6 @@ def test_the_answer_in_the_document_has_exactly_the_keys_of_the_models() -> None
     assert json.dumps(answer) == json.dumps(example)
 
 
-@pytest.mark.anyio
 async def test_before_and_after_are_the_same_real_run(bench: Workbench) -> None:
     projects.one_fixture(200).write(bench.root)
     (before,) = re.findall(r"(?ms)^```text\n(tests/test_carts.*?)^```", document("docs/answers.md"))

@@ -107,7 +107,6 @@ def differences(one: dict[str, Any], other: dict[str, Any], when: str) -> dict[s
     return found
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("environment", GENERATIONS)
 async def test_code_under_test_sees_no_difference_but_the_named_ones(probing: Workbench, environment: str) -> None:
     bench = probing.using(environment)

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 META = "pytest-mcp/next_step"
 
-Kind = Literal[
+AdviceKind = Literal[
     "shell",  # a line for a shell, typed in the project's root
     "python",  # the Python, its path as the value, with which the operator is to start the server
     "operator",  # something else that only the operator can change
@@ -24,7 +24,7 @@ Kind = Literal[
 
 @dataclass(frozen=True)
 class Advice:
-    kind: Kind
+    kind: AdviceKind
     # What agents read.
     text: str
     values: tuple[str, ...] = ()
@@ -42,11 +42,11 @@ class Sentence(str):
         made.parts = flat
         return made
 
-    def values(self, *kinds: Kind) -> list[str]:
+    def values(self, *kinds: AdviceKind) -> list[str]:
         """Those of its advice of these kinds."""
         return [value for part in self.advice(*kinds) for value in part.values]
 
-    def advice(self, *kinds: Kind) -> list[Advice]:
+    def advice(self, *kinds: AdviceKind) -> list[Advice]:
         return [part for part in self.parts if isinstance(part, Advice) and part.kind in kinds]
 
 

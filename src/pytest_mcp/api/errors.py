@@ -67,8 +67,8 @@ class Fault:
     @property
     def details(self) -> Sentence:
         """The sentence, and the value as it was sent: "1" is not 1."""
-        shown = json.dumps(self.received, ensure_ascii=False, default=repr)
-        return Sentence(self.sentence, f" (received {text.cut_middle(shown, 200, separator=' ')})")
+        received = json.dumps(self.received, ensure_ascii=False, default=repr)
+        return Sentence(self.sentence, f" (received {text.cut_middle(received, 200, separator=' ')})")
 
 
 def _said_once(faults: Sequence[Fault]) -> list[Fault]:
@@ -91,8 +91,8 @@ def _faults_data(faults: Sequence[Fault]) -> dict[str, Any]:
     if hidden := faults[MAX_LISTED_FAULTS:]:
         field = hidden[0].field.partition(".")[0]
         errors.append({"field": field, "message": f"{len(hidden)} more faults are not listed", "type": "more"})
-    shown = first.received if isinstance(first.received, str) else repr(first.received)
-    received = first.received if len(shown) <= MAX_RECEIVED else text.cut_middle(shown, MAX_RECEIVED)
+    written = first.received if isinstance(first.received, str) else repr(first.received)
+    received = first.received if len(written) <= MAX_RECEIVED else text.cut_middle(written, MAX_RECEIVED)
     return {"field": first.field, "detail": first.message, "received_value": received, "validation_errors": errors}
 
 
@@ -192,8 +192,8 @@ def _quoted_stderr(output: str, headline: str) -> list[str]:
     said = {"", *(line.strip() for line in headline.removeprefix("pytest execution failed: ").splitlines())}
     lines = [line for line in output.splitlines() if line.strip().removeprefix("ERROR: ") not in said]
     fatal = next((index for index, line in enumerate(lines) if line.startswith("Fatal Python error")), None)
-    shown = lines[-MAX_STDERR_LINES:] if fatal is None else lines[fatal : fatal + MAX_STDERR_LINES]
-    return [f"stderr| {text.cut_middle(line, 300, separator=' ')}" for line in shown]
+    kept = lines[-MAX_STDERR_LINES:] if fatal is None else lines[fatal : fatal + MAX_STDERR_LINES]
+    return [f"stderr| {text.cut_middle(line, 300, separator=' ')}" for line in kept]
 
 
 class InternalError(CallError):

@@ -98,23 +98,23 @@ def _tokens(expression: str, *, arguments: bool) -> Iterator[_Token]:
     """Operators, parentheses, names and the end. The arguments of a name are checked here, and are no token."""
     position, word = 0, "("
     while word:
-        found = _TOKEN.match(expression, position)
-        if found is None:
+        match = _TOKEN.match(expression, position)
+        if match is None:
             at = len(expression) - len(expression[position:].lstrip(" \t"))
             raise ExpressionError(at + 1, f"unexpected character {expression[at]!r}; join names with and, or, not")
-        word, position = found[1], found.end()
+        word, position = match[1], match.end()
         is_name = word not in ("and", "or", "not", "(", ")", "")
-        yield _Token("name" if is_name else word or "end", word or _END, found.start(1) + 1)
+        yield _Token("name" if is_name else word or "end", word or _END, match.start(1) + 1)
         if arguments and is_name and expression[position:].lstrip(" \t").startswith("("):
             position = _end_of_arguments(expression, position)
 
 
 def _end_of_arguments(expression: str, position: int) -> int:
     taken = {"__debug__"}  # the one identifier that cannot be assigned in Python
-    while found := _ARGUMENT.match(expression, position):
-        name, position = found[1], found.end()
+    while match := _ARGUMENT.match(expression, position):
+        name, position = match[1], match.end()
         if not name.isidentifier() or keyword.iskeyword(name) or name in taken:
-            raise ExpressionError(found.start(1) + 1, f"{name} cannot be the name of an argument here")
+            raise ExpressionError(match.start(1) + 1, f"{name} cannot be the name of an argument here")
         taken.add(name)
         if expression[position] == ")":
             return position + 1

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, StrictBool, Vali
 from pytest_mcp.api.parameters import (
     Changed,
     Flag,
+    GitRef,
     Keywords,
     Markers,
     NodeTargets,
@@ -53,16 +54,14 @@ class Request(Arguments):
     # Whether the child reports its environment, which takes time.
     wants_portrait: ClassVar[bool] = False
 
-    path: PathTarget | None = Field(
-        default=None, description="Only tests in this file or folder of the project; no :: or wildcards."
-    )
+    path: PathTarget | None = Field(default=None, description="Only tests in this file or folder; no :: or wildcards.")
     pattern: Annotated[Pattern | None, Flag(lambda glob: f"--override-ini=python_files={glob}")] = Field(
         default=None,
         description="Names of test files, instead of python_files, e.g. 'check_*.py'."
         " Must contain test, spec or check.",
     )
     markers: Annotated[Markers | None, Flag(lambda expression: f"-m={expression}")] = Field(
-        default=None, description="Only tests with these marks, as pytest -m: 'not slow and integration'."
+        default=None, description="Only tests with these marks, as pytest -m: 'not slow'."
     )
     keywords: Annotated[Keywords | None, Flag(lambda expression: f"-k={expression}")] = Field(
         default=None, description="Only tests with these names, as pytest -k: 'login and not slow'."
@@ -147,7 +146,7 @@ class ExecuteTests(Chosen):
 
     verbosity: Annotated[int, Whole(-2, 2), Flag(lambda level: f"--verbosity={level}")] = Field(
         default=0,
-        description="How much pytest prints; detail full shows all of it in text_output. Negative: no captured output.",
+        description="How much pytest prints, which detail full shows. Negative: no captured output.",
     )
     last_failed: Annotated[StrictBool, Flag(lambda only: "--last-failed" if only else None)] = Field(
         default=False, description="Only tests that failed last time, as --lf."
@@ -169,18 +168,19 @@ class ExecuteTests(Chosen):
     )
     timeout: Seconds | None = Field(
         default=None,
-        description="Stop the run after so many seconds and report what had finished. Usually 240, at most 3600.",
+        description="Stop after so many seconds and report what had finished. Usually 240, at most 3600.",
     )
     workers: Annotated[int | Literal["auto"], Whole(1, MAX_WORKERS, word="auto")] | None = Field(
         default=None,
-        description="Processes of the project's pytest-xdist. auto: one per core. 1: only one."
-        " Helps with slow tests only.",
+        description="Processes of the project's pytest-xdist. auto: one per core. Helps with slow tests only.",
     )
     coverage: Literal["changed", "all"] | None = Field(
         default=None,
         description="Show lines that did not run, with the project's coverage.py: all, or those changed since the ref"
         " in changed.",
     )
+
+    base: GitRef | None = Field(default=None, description="Which failures are new, old or changed since this git ref.")
 
     @field_validator("maxfail")
     @classmethod

@@ -107,6 +107,23 @@ class Coverage(Shape):
     omitted: OmittedCoverage | None
 
 
+class NamedTests(Shape):
+    """How many tests, and those of them that fit."""
+
+    count: int
+    node_ids: list[str]
+
+
+class AgainstBase(Shape):
+    """The tests of this run, compared with another commit. A group that is null was not looked for."""
+
+    ref: str
+    new: NamedTests | None = Field(description="Failing tests that pass there, or are not there.")
+    old: NamedTests | None = Field(description="That fail there in the same way.")
+    changed: NamedTests | None = Field(description="That fail there in another way.")
+    mended: NamedTests | None = Field(description="That fail there and pass now.")
+
+
 def _is_absent(value: object) -> bool:
     return value is None
 
@@ -128,6 +145,7 @@ class ExecuteResult(Shape):
     )
     omitted: Omitted | None
     coverage: Annotated[Coverage | None, Field(description="There only if asked for.", exclude_if=_is_absent)] = None
+    base: Annotated[AgainstBase | None, Field(description="There only if asked for.", exclude_if=_is_absent)] = None
 
 
 class PartialResult(ExecuteResult):

@@ -1,10 +1,11 @@
 """The git repository of a project, and the only module that starts git.
 
 Each command here is safe in a repository whose `.git/config` names programs (fsmonitor, hooks, external diffs,
-transports): git starts none of them but filters, whose `clean` programs run as in `git status`. Nothing of the
-repository is written: git gets a private copy of the index, since `git diff` rewrites the index that it reads. What git
-writes whenever it reads remains: the time stamp of a split index's shared file, and the trees of a sparse index that it
-must expand. A ref reaches git on stdin, or as the hash that it stands for. `listings` parses what git prints.
+transports): git starts none of them but filters, which run as in `git status` and, in a copy of the checkout, as in
+`git checkout`. Nothing of the repository is written: git gets a private copy of the index, since `git diff` rewrites
+the index that it reads. What git writes whenever it reads remains: the time stamp of a split index's shared file, and
+the trees of a sparse index that it must expand. A ref reaches git on stdin, or as the hash that it stands for.
+`listings` parses what git prints.
 """
 
 import os
@@ -162,6 +163,26 @@ class Repository:
             raise GitFailed(str(query.complaint("git", ended)))
         return output.decode().strip() or None
 
+    async def first_parents(self, last: str, known: str, most: int) -> list[str]:
+        """The commits from the last one back, by first parents, that come after the known one.
+
+        It may have been merged in: then the commits of the branch before that do not have it.
+        """
+        given = f"{last}\n^{known}\n".encode()
+        output = await self.ask("rev-list", "--first-parent", f"--max-count={most}", "--stdin", given=given)
+        after = {*(await self.ask("rev-list", "--ancestry-path", "--stdin", given=given)).split()}
+        return [commit.decode() for commit in output.split() if commit in after]
+
+    async def described(self, commit: str) -> tuple[str, list[str]]:
+        """The subject of a commit, and the files that differ from its first parent."""
+        _, _, message = (await self.ask("cat-file", "commit", commit)).partition(b"\n\n")
+        parent = (await self.commits([f"{commit}^1"]))[0]
+        names = b""
+        if parent is not None:
+            names = await self.ask("diff-tree", "-r", "-z", "--name-only", "--no-renames", parent, commit)
+        files = [os.fsdecode(name) for name in names.split(b"\0") if name]
+        return message.partition(b"\n")[0].decode("utf-8", "replace"), files
+
     async def is_shallow(self) -> bool:
         """Whether the clone lacks commits that its oldest ones come after."""
         return (await self.ask("rev-parse", "--is-shallow-repository")).strip() == b"true"
@@ -175,13 +196,21 @@ class Repository:
             diff = (*_MAX_TEXT, *_DIFF, *_LINES) if lines else _DIFF
             return status, await self.ask(*diff, commit, "--", variables=variables)
 
-    async def list_tree(self, commit: str) -> bytes:
-        """The commit's tree: records of `mode type hash size TAB path`."""
-        return await self.ask("ls-tree", "-r", "-z", "-l", "--full-tree", commit)
+    async def tracked(self) -> bytes:
+        """What is staged: records of `mode hash stage TAB path`."""
+        return await self.ask("ls-files", "--stage", "-z")
 
-    async def contents(self, hashes: Sequence[bytes]) -> bytes:
-        """The objects one after the other: each a line of `hash type size`, its content and a newline."""
-        return await self.ask("cat-file", "--batch", given=b"".join(name + b"\n" for name in hashes))
+    async def put_back(self, copy: Path, commit: str, paths: Sequence[bytes]) -> None:
+        """In a copy with a repository of its own: HEAD, the index and these files as the commit has them.
+
+        git writes the files, with the filters that the copy's attributes name.
+        """
+        there = replace(self, top=copy)
+        variables = {**_VARIABLES, "GIT_DIR": str(copy / ".git"), "GIT_WORK_TREE": str(copy)}
+        await there.ask("-c", "core.logAllRefUpdates=false", "update-ref", "HEAD", commit, variables=variables)
+        await there.ask("read-tree", commit, variables=variables)
+        given = b"".join(path + b"\0" for path in paths)
+        await there.ask("checkout-index", "--force", "-z", "--stdin", given=given, variables=variables)
 
     @asynccontextmanager
     async def _private_index(self) -> AsyncIterator[dict[str, str]]:

@@ -1,4 +1,4 @@
-"""Parse git's lists of files, as it prints them with `-z`: what differs, what is not committed, a commit's tree.
+"""Parse git's lists of files, as it prints them with `-z`: what differs, what is not committed, what is tracked.
 
 Paths stay bytes. A tree or an index can contain any name, also one that leads out of the checkout: then nothing is
 compared.
@@ -17,7 +17,8 @@ MAX_ENTRIES = 300_000
 MAX_PATH = 4096
 DEEPEST_PATH = 100
 SUBMODULE = b"160000"
-LINK = b"120000"
+# In place of the mode of a file that is not there.
+_ABSENT = b"000000"
 # The lengths of a SHA-1 and of a SHA-256, in hexadecimal.
 _HASHES = (40, 64)
 _FORBIDDEN = frozenset({b"", b".", b"..", b".git"})
@@ -34,8 +35,6 @@ _NEW_NAME = b"+++ "
 class TreeFile(NamedTuple):
     mode: bytes
     hash: bytes
-    # In bytes; a submodule has none.
-    size: int
 
 
 class Status(NamedTuple):
@@ -61,11 +60,10 @@ class Hunk(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """What differs from a commit, and where: the hunks of regular files. The commit lacks those that are `new`."""
+    """What differs from a commit, with what the commit has in its place, and where: the hunks of regular files."""
 
-    paths: set[bytes]
+    committed: dict[bytes, TreeFile | None]
     hunks: dict[bytes, list[Hunk]]
-    new: set[bytes]
 
 
 @contextmanager
@@ -104,19 +102,20 @@ def parse_diff(output: bytes) -> Difference:
     if any(len(words) != 5 or not words[0].startswith(b":") for words in modes.values()):
         raise ValueError("no record of git diff")
     hunks = {path: each for path, each in _hunks(patch) if path in modes and modes[path][1] in _REGULAR}
-    return Difference({*modes}, hunks, {path for path, words in modes.items() if words[4] == b"A"})
+    before = {path: TreeFile(words[0][1:], words[2]) for path, words in modes.items()}
+    return Difference({path: None if file.mode == _ABSENT else file for path, file in before.items()}, hunks)
 
 
 @_reading()
-def parse_tree(output: bytes) -> dict[bytes, TreeFile]:
-    """Records of `mode type hash size TAB path`."""
+def parse_index(output: bytes) -> dict[bytes, TreeFile]:
+    """Records of `mode hash stage TAB path`."""
     files = {}
     for record in _records(output):
         described, _, path = record.partition(b"\t")
-        mode, _, name, size = described.split()
+        mode, name, _ = described.split()
         if len(name) not in _HASHES:
             raise ValueError("no hash")
-        files[_safe(path)] = TreeFile(mode, name, 0 if size == b"-" else int(size))
+        files[_safe(path)] = TreeFile(mode, name)
     return files
 
 

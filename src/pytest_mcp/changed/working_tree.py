@@ -18,7 +18,7 @@ import anyio
 
 from pytest_mcp.changed import listings
 from pytest_mcp.changed.git_commands import CannotTell, ChangesRefused, GitFailed, Repository, open_repository
-from pytest_mcp.changed.listings import Hunk, Status
+from pytest_mcp.changed.listings import Hunk, Status, TreeFile
 from pytest_mcp.config.model import Config
 from pytest_mcp.process.background import in_thread
 from pytest_mcp.run.run import ALL_LINES, ChangedLines
@@ -65,6 +65,9 @@ class TreeComparison:
     hunks: Mapping[str, Sequence[Hunk]]
     new: frozenset[str]
     untracked: frozenset[str]
+    # Relative to the top: everything that changed, with what the base has in its place; and what git does not know.
+    committed: Mapping[str, TreeFile | None]
+    unknown: frozenset[str]
 
     def added_lines(self) -> ChangedLines:
         """Every line that was added or replaced. A file that only lost lines has none."""
@@ -146,7 +149,7 @@ def _short(branch: str) -> str:
 
 def _compared(repository: Repository, base: Base, status_output: bytes, diff_output: bytes) -> TreeComparison:
     status, difference = _status(repository, status_output), listings.parse_diff(diff_output)
-    changed = (difference.paths - _written_by_us(repository)) | status.unique | status.untracked
+    changed = (difference.committed.keys() - _written_by_us(repository)) | status.unique | status.untracked
     prefix = b"" if repository.root == Path() else os.fsencode(repository.root) + b"/"
     # By their names from the root.
     inside = {os.fsdecode(path.removeprefix(prefix)): path for path in changed if path.startswith(prefix)}
@@ -160,8 +163,10 @@ def _compared(repository: Repository, base: Base, status_output: bytes, diff_out
         ),
         uncommitted=status.uncommitted,
         hunks={file: difference.hunks[path] for file, path in inside.items() if path in difference.hunks},
-        new=frozenset(file for file, path in inside.items() if path in difference.new),
+        new=frozenset(file for file, path in inside.items() if difference.committed.get(path, ...) is None),
         untracked=frozenset(file for file, path in inside.items() if path in status.untracked),
+        committed={os.fsdecode(path): difference.committed.get(path) for path in changed},
+        unknown=frozenset(map(os.fsdecode, status.untracked)),
     )
 
 

@@ -21,8 +21,8 @@ from typing import Any, Generator, Iterator
 
 import pytest
 from import_origins import INSTALLED, STANDARD_LIBRARY
+from left_out import MAX_FILES, folders_below
 from preload import listed
-from selection_facts import MAX_FILES, folders_below
 
 # In nanoseconds. A cache that is written sooner after a change may hold the code from before it.
 SAFELY_LATER = 1_000_000_000

@@ -93,6 +93,8 @@ class Channel:
         except OSError:
             pass
         self.descriptor = self.os_open(self.path, self.flags)
+        # Another file may be there by now; opened for each record, it would use up all descriptors.
+        self.identity = self.identity_of(self.descriptor)
         return self.descriptor
 
     def identity_of(self, descriptor: int) -> tuple[int, int]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from import_origins import parts_in_project
-from selection_facts import mark_of, registered_marks
+from left_out import mark_of, registered_marks
 
 if TYPE_CHECKING:
     from channel import Channel

@@ -56,7 +56,7 @@ def homes(root: str) -> list[str]:
 def loaded_below(folder: str, package: str = "") -> Iterator[tuple[str, str]]:
     """Names and own places of modules and packages in this folder that are loaded, from wherever.
 
-    Of a package that may be spread over several folders, also those of what is inside.
+    Also what is inside of a package that may be spread over several folders.
     """
     for entry in sorted(os.listdir(folder)):
         stem, is_file = (entry[: -len(".py")], True) if entry.endswith(".py") else (entry, False)

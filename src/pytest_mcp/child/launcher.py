@@ -98,11 +98,13 @@ def run(pytest: Any, channel: Any, job: Job, run_dir: str) -> int:
     reporter = ours("reporter").Reporter(channel, job)
     plugins = [reporter, ours("admission").Admission(channel, job), caches]
     if not job["collect_only"]:
-        plugins.append(ours("selection").LiftedThreshold(reporter, job))
+        plugins.append(ours("tests_to_run").LiftedThreshold(reporter, job))
     if job["ids"] is not None:
-        plugins.append(ours("selection").ExactOrder(reporter, job))
+        plugins.append(ours("tests_to_run").ExactOrder(reporter, job))
     if job["trace"] is not None:
         plugins.append(ours("line_tracing").Tracing(reporter, job))
+    if job["calls"] is not None:
+        plugins.append(ours("call_tracing").CallTracing(reporter, job))
     if job["workers"] is not None:
         plugins.append(ours("xdist_controller").RequestedWorkers(channel, job))
     if job["moved"] is not None:

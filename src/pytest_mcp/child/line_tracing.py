@@ -20,8 +20,8 @@ from typing import Counter as Count
 import pytest
 from import_origins import INSTALLED
 from line_events import Lines, RanCode, function_name, recorder
-from selection import turn_off
 from source_lines import ranges_of
+from tests_to_run import turn_off
 
 if TYPE_CHECKING:
     from reporter import Reporter
@@ -221,7 +221,10 @@ class ProjectFiles:
         self.foreign = [folder for folder in self.foreign if not self.root.startswith(folder)]
 
     def has(self, name: str) -> bool:
-        """Code from a relative entry of sys.path has a relative name. The root is a real path already."""
+        return self.below_root(name) and not TEST_CODE.search(self.known[name])
+
+    def below_root(self, name: str) -> bool:
+        """Tests too. Code from a relative entry of sys.path has a relative name. The root is a real path already."""
         try:
             path = os.path.realpath(os.path.join(self.folder, name))
         except (OSError, ValueError):
@@ -233,7 +236,6 @@ class ProjectFiles:
             and path.startswith(self.root)
             and not path.startswith(tuple(self.foreign))
             and not any(part in NOT_THE_PROJECT for part in below.split("/"))
-            and not TEST_CODE.search(below)
         )
 
 

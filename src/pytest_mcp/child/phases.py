@@ -173,7 +173,7 @@ def is_placeless(report: Any, chain: list[Any] | None) -> bool:
 
 
 def location_of(place: Any, relative: Callable[[str], str]) -> list[object] | None:
-    """Of a crash; or of a test, whose line pytest counts from 0."""
+    """The place of a crash; or of a test, whose line pytest counts from 0."""
     try:
         if isinstance(place, tuple):
             return [relative(str(place[0])), int(place[1]) + 1]

@@ -18,11 +18,11 @@ from comparisons import Comparisons
 from describe import Clipper, safe_text, short_native, short_text, skip_reason, stack_of, text_of
 from import_origins import imported_elsewhere
 from ini_files import settings_file
+from left_out import SelectionFacts, remembered_failures
 from outputs import output_lines
 from phases import Describer, MemoryReserve, Observer, Stages, fields_of, fields_of_error, fields_of_warning
-from selection import Selection
-from selection_facts import SelectionFacts, remembered_failures
 from source_lines import broken_conftest, described
+from tests_to_run import Selection
 from xdist_controller import Controller, distributes, is_grouped, ungrouped
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class Reporter:
         # What plugins are told at the end of the session, which may still change it.
         self.exit_code_for_plugins: int | None = None
         self.collected: Sequence[pytest.Item] | None = None
-        # Of each test that is running: `called`, `failed` and `skipped`, as far as they apply.
+        # For each test that is running `called`, `failed` and `skipped`, as far as they apply.
         self.outcomes: dict[str, set[str]] = {}
         self.durations: dict[str, float] = {}
         self.stages = Stages(self.clip)
@@ -84,8 +84,8 @@ class Reporter:
         if conftest is not None:
             written = partial(traceback.format_exception, type(cause), cause, cause.__traceback__)
             text = safe_text("the traceback", lambda: "".join(written()))
-            shown = text if self.full else safe_text("the traceback", short_native, text, self.root)
-            self.emit_collection_error(conftest, cause, shown)
+            rendered = text if self.full else safe_text("the traceback", short_native, text, self.root)
+            self.emit_collection_error(conftest, cause, rendered)
         elif isinstance(error, pytest.UsageError):
             self.emit_usage_error(error.args)
         elif isinstance(error, (Exception, pytest.fail.Exception)):

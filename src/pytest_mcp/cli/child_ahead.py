@@ -35,7 +35,7 @@ def _waiting(supervisor: Supervision, config: Config, arguments: Mapping[str, An
     # Loaded while the supervisor starts.
     from pytest_mcp.python import interpreter, project_root  # noqa: PLC0415
 
-    # Of whatever shape they are.
+    # They may have any shape.
     ids = arguments.get("node_ids")
     words = [arguments.get("path"), *(ids if isinstance(ids, list) else [ids])]
     places = [config.root / word.partition("::")[0] for word in words if isinstance(word, str)]

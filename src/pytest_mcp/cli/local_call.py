@@ -98,7 +98,7 @@ class ToolCommand:
         raise NotImplementedError
 
     def print_problem(self, _known: Any, _request: Any, _screen: Screen, text: str) -> None:
-        """Of a call without a result. The request is None if it was refused, `text` is that of the error."""
+        """Say why there is no result. The request is None if it was refused, `text` is that of the error."""
         show_on_stderr(text)
 
     def rerun_command(self, rerun: Arguments | None) -> str | None:

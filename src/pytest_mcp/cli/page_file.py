@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pytest_mcp.page.content import PageOrigin
 
 _PLAIN = Painter(has_colours=False)
-# Of the report for viewers that run no scripts.
+# The size of the report for viewers that run no scripts.
 PRINTED_TOKENS = 25_000
 
 
@@ -98,7 +98,7 @@ def run_page(report: Report, origin: "PageOrigin", config: Config | None, create
 
 
 def page_of(known: "Findings | Report", origin: "PageOrigin", config: Config, created: str) -> str:
-    """Of an investigation or a run; of a call that was refused there is a report too."""
+    """The page of an investigation or a run; a call that was refused has a report too."""
     if isinstance(known, Report):
         return run_page(known, origin, config, created)
     from pytest_mcp.investigation import answer, page, terminal  # noqa: PLC0415

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from pytest_mcp.api.errors import MAX_FAULTS, CallError, Fault, InternalError, InvalidParams
 from pytest_mcp.api.results import (
+    AgainstBase,
     CollectionError,
     Coverage,
     CoverageFile,
@@ -50,6 +51,7 @@ def report_lines(
         *_failures(result, painter),
         *(collection_error_lines(error, painter) for error in result.collection_errors),
         _coverage(result.coverage, painter) if result.coverage else [],
+        _base(result.base) if result.base else [],
         lines_of_notices(result.notices, painter),
         [painter.paint(f"Not everything is shown; {more} shows it.", "dim")] if is_cut else [],
         [f"To run the failures again: {safe_line(again)}"] if again else [],
@@ -95,6 +97,17 @@ def _coverage(coverage: Coverage, painter: Painter) -> Lines:
     unknown = [safe_line(f"not measured: {', '.join(coverage.not_measured)}")] if coverage.not_measured else []
     gaps = [_gaps(file, painter) for file in reversed(coverage.files)]
     return [*more, *gaps, *unknown, f"coverage: {safe_line(coverage.summary)}{percent}{safe_line(partial)}"]
+
+
+def _base(base: AgainstBase) -> Lines:
+    """The new failures last."""
+    groups = {"mended": base.mended, "old": base.old, "changed": base.changed, "new": base.new}
+    lines = [f"since {safe_line(base.ref)}:"]
+    for name, group in groups.items():
+        if group is not None and group.count:
+            more = [f"and {group.count - len(group.node_ids)} more"] * (group.count > len(group.node_ids))
+            lines += [f"  {group.count} {name}", *(f"    {safe_line(each)}" for each in [*group.node_ids, *more])]
+    return lines if lines[1:] else [f"{lines[0]} no difference"]
 
 
 def _gaps(file: CoverageFile, painter: Painter) -> str:

@@ -1,7 +1,7 @@
 """Advice in the words of the command line, as a person follows it in the working directory.
 
 Agents and operators read sentences whose commands are run in the root. Which advice is given is decided in
-`python/advice.py` and `environment/readiness.py`.
+`python/remedies.py` and `environment/readiness.py`.
 """
 
 import os

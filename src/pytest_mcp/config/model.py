@@ -98,6 +98,7 @@ class Options(NamedTuple):
     errors: ErrorStyle = "jsonrpc"
     app: AppChoice = "auto"
     no_spare: bool = False
+    no_values: bool = False
     log_level: LogLevel = "warning"
     http: str | None = None
     token_file: str | None = None
@@ -166,6 +167,8 @@ class Config(NamedTuple):
     traces: bool = False
     # Bytes, for each process of a run.
     max_memory: int | None = None
+    # Whether answers have values of the program's variables.
+    shows_values: bool = True
 
     @property
     def bounds(self) -> Bounds:
@@ -195,6 +198,7 @@ def configure(given: Options, environment: Mapping[str, str]) -> Config:
         app=given.app,
         traces=given.traces,
         max_memory=parse_memory(given.max_memory) if given.max_memory else None,
+        shows_values=not given.no_values,
     )
 
 

@@ -108,6 +108,7 @@ SETTINGS = (
         {"choices": get_args(AppChoice)},
     ),
     Setting("no_spare", "do not start a process ahead of the next call", _SWITCH),
+    Setting("no_values", "show no values of variables", _SWITCH),
     Setting(
         "log_level",
         "which messages are logged to stderr, as JSON lines (default: %(default)s; info logs every call)",

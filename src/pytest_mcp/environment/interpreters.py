@@ -14,7 +14,7 @@ from pytest_mcp.environment import readiness
 from pytest_mcp.environment.surroundings import surroundings
 from pytest_mcp.process import interruption
 from pytest_mcp.process.background import in_thread
-from pytest_mcp.python import advice, interpreter, project_root, user_dirs
+from pytest_mcp.python import interpreter, project_root, remedies, user_dirs
 from pytest_mcp.python.interpreter import Candidate
 from pytest_mcp.report import no_result
 from pytest_mcp.run.attempt import Asked, Attempt, Call, Deadline, command_of, environment_of
@@ -72,14 +72,14 @@ def _judged(call: Call[Asked], run: Run[Asked], candidate: Candidate, rejected: 
     config, ledger = call.config, run.ledger
     folder = interpreter.pointed_at(call.places, config.root)
     fix, search_path = None, user_dirs.search_path(config.environment)
-    has_tests = (ledger.items or ledger.tests) and not ledger.collection_failures
     # `explain_environment` gives it as its next step.
-    if not has_tests and not isinstance(run.request, Survey):
-        fix = readiness.help_with(run, surroundings(config, candidate.python, folder))
+    if ledger.collection_failures and not isinstance(run.request, Survey):
+        around = surroundings(config, candidate.python, folder)
+        fix = readiness.help_with(ledger.collection_failures[0], run, around)
     doubts = tuple(interpreter.doubts(candidate, rejected, call.places, config))
 
     def addition(package: str) -> Sentence:
-        return advice.addition(package, candidate, config.root, folder, search_path)
+        return remedies.addition(package, candidate, config.root, folder, search_path)
 
     error: CallError | None
     if ledger.no_coverage is not None:
@@ -134,5 +134,7 @@ def _no_interpreter(rejected: list[Candidate], config: Config, folder: Path) -> 
         f"pytest execution failed: no usable Python with pytest was found for the project in {config.root}",
         RunFacts(environment=environment_of(config, None, Ledger(), rejected)),
         details=tried,
-        fix=advice.remedy(config.root, rejected, folder=folder, search_path=user_dirs.search_path(config.environment)),
+        fix=remedies.remedy(
+            config.root, rejected, folder=folder, search_path=user_dirs.search_path(config.environment)
+        ),
     )

@@ -3,7 +3,6 @@
 The facts behind it are listed in `explain`.
 """
 
-import json
 import re
 import shlex
 from collections.abc import Mapping
@@ -13,13 +12,13 @@ from pytest_mcp import text
 from pytest_mcp.api.advice import Advice, Sentence, in_shell
 from pytest_mcp.api.errors import CallError, ErrorType, ExecutionFailed
 from pytest_mcp.api.requests import Request, Survey
-from pytest_mcp.environment.surroundings import DJANGO_PLUGIN, Surroundings
+from pytest_mcp.environment.surroundings import Surroundings
 from pytest_mcp.report import collection_errors
 from pytest_mcp.run.events import CollectionFailed, Portrait
 from pytest_mcp.run.run import Run
 
-# Of a message in one line, in characters.
-SHOWN_MESSAGE = 200
+# The longest message in one line, in characters.
+MAX_MESSAGE = 200
 ELSEWHERE = Sentence(Advice("root", "Start the server in the project's folder, or name it with --root."))
 # Followed by the command.
 _BY_HAND = "Run it by hand to see the error: "
@@ -28,11 +27,6 @@ _CLASH = "import file mismatch"
 _IMPORTLIB = "--import-mode=importlib"
 # The words of argparse, in all versions of Python and pytest.
 _UNKNOWN_OPTIONS = re.compile(r"error: unrecognized arguments: (.+)")
-
-# Django's file of tests, and pytest's.
-_DJANGO_TESTS = ["tests.py", "test_*.py"]
-# Exceptions of imports before Django knows its settings, and what their messages contain.
-_UNCONFIGURED = {"ImproperlyConfigured": "DJANGO_SETTINGS_MODULE", "AppRegistryNotReady": ""}
 
 # error → the problem, and what to do about it.
 _FAILURES: Mapping[ErrorType, tuple[str, str]] = {
@@ -98,11 +92,19 @@ def of_survey(run: Run[Survey], around: Surroundings) -> Standing:
     return Standing(True, f"Ready: {count} test{'s' if count > 1 else ''}{versions}", None)
 
 
-def help_with(run: Run[Request], around: Surroundings) -> Sentence | None:
-    """The next step for a run that could not collect a file, or that found no test; None if none is certain."""
-    if run.ledger.collection_failures:
-        return _help_with(run.ledger.collection_failures[0], run, around)
-    return None if run.ledger.deselected else _when_empty(run.ledger.portrait, around)
+def help_with(event: CollectionFailed, run: Run[Request], around: Surroundings) -> Sentence | None:
+    """What certainly helps a file that cannot be collected."""
+    error = collection_errors.collection_error(event)
+    if _CLASH in error.message:
+        return _by_importlib(run.ledger.portrait, around)
+    if error.error_type.rpartition(".")[2] != "ModuleNotFoundError":
+        return None
+    missing = error.message.partition("'")[2].partition("'")[0].partition(".")[0]
+    if missing in around.in_src:
+        step = f"Install the project itself as editable into {_environment(run)}, or set pythonpath = src for pytest."
+        return around.installation or Sentence(step)
+    needs = f"Install what the project needs into {_environment(run)}: "
+    return None if around.installation is None else Sentence(needs, around.installation)
 
 
 def uncollected_line(event: CollectionFailed) -> str:
@@ -119,25 +121,7 @@ def _uncollected(broken: list[CollectionFailed], run: Run[Survey], around: Surro
     correct = f"Correct {error.file}."
     if error.error_type == "ModuleNotFoundError":
         correct = f"Install what the project needs into {_environment(run)}, or correct the import."
-    return _not_ready(summary, _help_with(broken[0], run, around) or correct)
-
-
-def _help_with(event: CollectionFailed, run: Run[Request], around: Surroundings) -> Sentence | None:
-    """What certainly helps a file that cannot be collected."""
-    error, portrait = collection_errors.collection_error(event), run.ledger.portrait
-    name = error.error_type.rpartition(".")[2]
-    if _CLASH in error.message:
-        return _by_importlib(portrait, around)
-    if portrait is not None and name in _UNCONFIGURED and _UNCONFIGURED[name] in error.message:
-        return _for_django(portrait, around)
-    if name != "ModuleNotFoundError":
-        return None
-    missing = error.message.partition("'")[2].partition("'")[0].partition(".")[0]
-    if missing in around.in_src:
-        step = f"Install the project itself as editable into {_environment(run)}, or set pythonpath = src for pytest."
-        return around.installation or Sentence(step)
-    needs = f"Install what the project needs into {_environment(run)}: "
-    return None if around.installation is None else Sentence(needs, around.installation)
+    return _not_ready(summary, help_with(broken[0], run, around) or correct)
 
 
 def _by_importlib(portrait: Portrait | None, around: Surroundings) -> Sentence:
@@ -157,8 +141,6 @@ def _where_tests_are(run: Run[Survey], around: Surroundings) -> str:
         return f"Provide what the test modules lack (they skip themselves): {_line(ledger.skipped_modules[0].reason)}"
     if not around.looks_like_a_project:
         return ELSEWHERE
-    if (step := _when_empty(run.ledger.portrait, around)) is not None:
-        return step
     return "Write a first test in tests/test_NAME.py, or set testpaths and python_files to where the tests are."
 
 
@@ -171,42 +153,12 @@ def _environment(run: Run[Request] | None) -> str:
 
 
 def _line(words: str) -> str:
-    return text.cut_middle(" ".join(words.split()), SHOWN_MESSAGE, separator=" ")
+    return text.cut_middle(" ".join(words.split()), MAX_MESSAGE, separator=" ")
 
 
 def _minor(version: str) -> str:
     """3.12 of 3.12.1."""
     return ".".join(version.split(".")[:2])
-
-
-# Django
-
-
-def _when_empty(portrait: Portrait | None, around: Surroundings) -> Sentence | None:
-    """The step if no test was found: Django names its test files tests.py, which pytest does not collect by itself."""
-    return None if portrait is None or _DJANGO_TESTS[0] in portrait.python_files else _for_django(portrait, around)
-
-
-def _for_django(portrait: Portrait, around: Surroundings) -> Sentence | None:
-    """Without the plugin and the name of the settings module, test files cannot import models."""
-    if around.django is None:
-        return None
-    has_plugin = any(f"pytest-{name}".startswith(f"{DJANGO_PLUGIN}-") for name in portrait.plugins)
-    install = None if has_plugin else around.django.installation
-    settings: dict[str, str | list[str]] = {"DJANGO_SETTINGS_MODULE": around.django.settings_module}
-    if _DJANGO_TESTS[0] not in portrait.python_files:
-        settings["python_files"] = _DJANGO_TESTS
-    if portrait.inifile is None:
-        lines = "".join(f"{line}\\n" for line in ("[pytest]", *_lines(settings)))
-        return in_shell(" && ".join(filter(None, [install, f"printf '{lines}' > pytest.ini"])))
-    lines = " and ".join(_lines(settings, is_toml=portrait.inifile.endswith(".toml")))
-    rest = f" {lines} to the settings of pytest in {_from_root(portrait.inifile, around)}."
-    return Sentence("Run ", in_shell(install), " and add", rest) if install else Sentence("Add", rest)
-
-
-def _lines(settings: Mapping[str, str | list[str]], *, is_toml: bool = False) -> list[str]:
-    plain = {name: value if isinstance(value, str) else " ".join(value) for name, value in settings.items()}
-    return [f"{name} = {json.dumps(settings[name]) if is_toml else plain[name]}" for name in settings]
 
 
 def _from_root(file: str, around: Surroundings) -> str:

@@ -4,7 +4,6 @@ Only files are looked at. Notices about the run itself are in `report/notices.py
 """
 
 import platform
-import re
 import shutil
 import sys
 import tempfile
@@ -15,9 +14,8 @@ from pytest_mcp import __version__
 from pytest_mcp.api.advice import Sentence
 from pytest_mcp.api.results import Git, Server, TemporaryFolder
 from pytest_mcp.config.model import Config
-from pytest_mcp.python import advice, files, git_files, user_dirs
+from pytest_mcp.python import files, git_files, remedies, user_dirs
 from pytest_mcp.python.files import read_manifest
-from pytest_mcp.python.interpreter import OPERATORS_CHOICE, Candidate
 from pytest_mcp.python.managers import used_managers
 from pytest_mcp.python.members import MemberList, find_members
 from pytest_mcp.python.project_root import is_package
@@ -30,20 +28,10 @@ _SIGNS = (
     *("pyproject.toml", "setup.py", "setup.cfg", "tox.ini", "pytest.ini", "pytest.toml", ".pytest.ini", ".pytest.toml"),
     *("requirements.txt", "tests", "test", "src", ".git"),
 )
-# What manage.py of a Django project contains.
-_DJANGO_SETTINGS = re.compile(r"""["']DJANGO_SETTINGS_MODULE["'], {0,4}["']([\w.]{1,200})["']""")
-DJANGO_PLUGIN = "pytest-django"
 # A run keeps its records and its output in the temporary folder.
 LITTLE_SPACE = 100 * 1024 * 1024
-# Of a path, in characters.
+# The longest path in an answer, in characters.
 MAX_TEXT = 300
-
-
-@dataclass(frozen=True)
-class Django:
-    settings_module: str
-    # Installs the plugin.
-    installation: str
 
 
 @dataclass(frozen=True)
@@ -60,8 +48,6 @@ class Surroundings:
     installation: Sentence | None = None
     # Projects below the root, if it is a monorepo.
     members: MemberList | None = None
-    # If it is a Django project.
-    django: Django | None = None
     # The operator's limit for each process of a run, in bytes.
     max_memory: int | None = None
 
@@ -77,9 +63,8 @@ def surroundings(config: Config, python: Path | None = None, folder: Path | None
         looks_like_a_project=is_project(home),
         in_src=_modules(home / "src") | {path.parent.name for path in (home / "src").glob("*/__init__.py")},
         server=Server(version=__version__, python=platform.python_version(), executable=sys.executable),
-        installation=None if python is None else advice.installation(root, python, home, search_path),
+        installation=None if python is None else remedies.installation(root, python, home, search_path),
         members=find_members(config) if folder is None else None,
-        django=None if python is None else _django(config, python, home, search_path),
         max_memory=config.max_memory,
     )
 
@@ -91,8 +76,8 @@ def is_project(root: Path) -> bool:
 
 def relative(path: str, root: Path) -> str:
     """Relative to the root, if it is inside."""
-    shown = Path(path).relative_to(root) if Path(path).is_relative_to(root) else path
-    return cut_middle(str(shown), MAX_TEXT, separator=" ")
+    inside = Path(path).relative_to(root) if Path(path).is_relative_to(root) else path
+    return cut_middle(str(inside), MAX_TEXT, separator=" ")
 
 
 def notices(around: Surroundings, portrait: Portrait | None, tests: int) -> list[str]:
@@ -123,15 +108,6 @@ def _git(root: Path) -> Git | None:
         return None
     main = None if checkout.main is None else str(checkout.main)
     return Git(top_level=relative(str(checkout.top), root), main_checkout=main)
-
-
-def _django(config: Config, python: Path, home: Path, search_path: str) -> Django | None:
-    named = _DJANGO_SETTINGS.search(files.text(home / "manage.py"))
-    if named is None:
-        return None
-    chosen = Candidate(python, OPERATORS_CHOICE if config.python is not None else "")
-    line = advice.addition(DJANGO_PLUGIN, chosen, config.root, home, search_path)
-    return Django(named[1], line)
 
 
 def _temporary_folder() -> TemporaryFolder:

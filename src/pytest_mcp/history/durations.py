@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from math import exp, log
 from statistics import median, mode
 
-from pytest_mcp.history.answer import ChangedDuration, Durations, HistoryResult, SlowTest
+from pytest_mcp.history.request_and_result import ChangedDuration, Durations, HistoryResult, SlowTest
 from pytest_mcp.history.runs import EVERYTHING, PastRun, Runs
 from pytest_mcp.history.store import marks
 

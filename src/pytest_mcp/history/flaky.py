@@ -7,7 +7,7 @@ fails on one machine and never on another is not flaky. Tests that failed in exa
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 
-from pytest_mcp.history.answer import FlakyTest, HistoryResult
+from pytest_mcp.history.request_and_result import FlakyTest, HistoryResult
 from pytest_mcp.history.runs import EVERYTHING, PastResult, PastRun, Runs, letters
 
 # The most failures that are read, the newest first.

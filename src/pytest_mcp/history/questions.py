@@ -19,7 +19,7 @@ from pytest_mcp.api.errors import ExecutionFailed, Fault, InvalidParams, RunFact
 from pytest_mcp.api.results import OmittedTests
 from pytest_mcp.config.model import Config
 from pytest_mcp.history import durations, flaky, remarks
-from pytest_mcp.history.answer import (
+from pytest_mcp.history.request_and_result import (
     DEFAULT_TOKENS,
     About,
     Durations,

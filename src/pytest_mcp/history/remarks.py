@@ -36,7 +36,7 @@ def _read(history: History, root: Path, failures: Sequence[Sequence[str]]) -> di
 
 
 def remarks(runs: Runs, failures: Sequence[Sequence[str]]) -> dict[str, str]:
-    """Of the first test of each group of failures, where there is something to say."""
+    """For the first test of each group of failures, where there is something to say."""
     words = {node_ids[0]: _words(runs, node_ids[0]) for node_ids in failures[:MAX_GROUPS]}
     return {node_id: said for node_id, said in words.items() if said is not None}
 

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from pytest_mcp.api.errors import CallError
 from pytest_mcp.config.model import History
-from pytest_mcp.history.answer import HistoryResult
+from pytest_mcp.history.request_and_result import HistoryResult
 from pytest_mcp.history.store import RUN_COLUMNS, HistoryUnavailable, RunRow, Store, marks, open_store
 from pytest_mcp.python.files import read_manifest
 

@@ -6,7 +6,7 @@ by pytest-randomly, if the project has it, and its seed is recorded.
 
 import shlex
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from secrets import SystemRandom
 from typing import NamedTuple
 
@@ -17,6 +17,8 @@ from pytest_mcp.investigation.runner import OutOfTime, Runner
 
 HASH_SEED = "PYTHONHASHSEED"
 MAX_SEED = 9_999
+# So many runs are tried as long as there is any time.
+LEAST_ALONE = 2
 # The share of the remaining time that all runs alone may take together, once there are two of them, and the share of
 # one run, which has so many seconds at least: a test that hangs must not take it all.
 SHARE = 0.5
@@ -70,6 +72,8 @@ class Alone:
     seeds: tuple[Seeds, ...]
     # How many runs were asked for.
     wanted: int
+    # The seeds of all of them.
+    planned: tuple[Seeds, ...] = ()
     reproduction: Reproduction | None = None
 
     @property
@@ -90,20 +94,32 @@ class Alone:
         return next(seeds for seeds, each in made if (each.failed if failed else each.passed))
 
 
-async def repeat(runner: Runner, node_id: str, runs: int, on_step: OnStep, *, stops_early: bool = True) -> Alone:
+async def repeat(runner: Runner, node_id: str, alone: Alone, on_step: OnStep, *, stops_early: bool = True) -> Alone:
     """Stops once it has both passed and failed, unless the caller wants all runs; for the rate."""
-    alone = Alone((), (), runs)
     until = anyio.current_time() + SHARE * runner.deadline.left
-    for number, chosen in enumerate(hash_seeds(runner, runs), start=1):
-        is_late = number > 2 and anyio.current_time() > until
+    while len(alone.outcomes) < alone.wanted:
+        is_late = len(alone.outcomes) >= LEAST_ALONE and anyio.current_time() > until
         if is_late or alone.is_stuck or (stops_early and alone.is_mixed):
             break
         try:
-            seen = await run_once(chosen.apply(runner), node_id)
+            alone = await once_more(runner, node_id, alone, on_step)
         except OutOfTime:
             break
-        alone = Alone((*alone.outcomes, seen), (*alone.seeds, Seeds(chosen.hash, seen.random_seed)), runs)
-        on_step(f"alone {number}/{runs}: {pattern(alone.outcomes)}")
+    return alone
+
+
+def planned(runner: Runner, runs: int) -> Alone:
+    return Alone((), (), runs, tuple(hash_seeds(runner, runs)))
+
+
+async def once_more(runner: Runner, node_id: str, alone: Alone, on_step: OnStep) -> Alone:
+    """Raises OutOfTime."""
+    number = len(alone.outcomes)
+    chosen = alone.planned[number]
+    seen = await run_once(chosen.apply(runner), node_id)
+    seeds = (*alone.seeds, Seeds(chosen.hash, seen.random_seed))
+    alone = replace(alone, outcomes=(*alone.outcomes, seen), seeds=seeds)
+    on_step(f"alone {number + 1}/{alone.wanted}: {pattern(alone.outcomes)}")
     return alone
 
 

@@ -11,13 +11,15 @@ from math import sqrt
 from pytest_mcp.api.errors import RunEnvironment
 from pytest_mcp.investigation.alone import Alone
 from pytest_mcp.investigation.base import AtBase
+from pytest_mcp.investigation.breaking_commit import Broken
+from pytest_mcp.investigation.first_difference import Differences
 from pytest_mcp.investigation.order import Order
 from pytest_mcp.investigation.outcome import Outcome, pattern
 from pytest_mcp.investigation.result import InvestigateResult, Kind, Polluter
 from pytest_mcp.investigation.suspects import Suspected
 from pytest_mcp.report import grouping
 from pytest_mcp.report.failures import Failure
-from pytest_mcp.text import few, in_line, label
+from pytest_mcp.text import in_line
 
 # With so many runs of one outcome, only a rate below a tenth is left open.
 MANY_RUNS = 29
@@ -41,6 +43,7 @@ class Findings:
     alone: Alone
     order: Order | None = None
     base: AtBase | None = None
+    broken: Broken | None = None
     suspects: Suspected | None = None
     # Whether the time was over before every step was done.
     is_cut_short: bool = False
@@ -69,6 +72,10 @@ class Findings:
         return alone or (None if self.order is None else self.order.failure)
 
     @property
+    def differences(self) -> Differences | None:
+        return None if self.base is None else self.base.differences
+
+    @property
     def causes(self) -> set[Hashable]:
         return {each.cause for each in self.failed}
 
@@ -94,6 +101,8 @@ def answer_of(findings: Findings) -> InvestigateResult:
         kind=kind,
         confidence=confidence,
         evidence=evidence(findings),
+        first_difference=[] if findings.differences is None else [*findings.differences.found],
+        broken_by=None if findings.broken is None else findings.broken.by,
         suspects=[] if findings.suspects is None else [*findings.suspects.functions],
         polluter=polluter,
         notices=[*findings.notices, *_notices(findings, polluter)],
@@ -159,7 +168,7 @@ def _judge_failures(findings: Findings) -> tuple[Kind, str]:
     is_steady = findings.is_steady
     differing = "" if is_steady or len(findings.causes) > 1 else ", with different values"
     if base is not None and base.fails_the_same(findings.failed):
-        sure = failed >= FEW_RUNS and is_steady and not base.left_out and not base.is_only_head
+        sure = failed >= FEW_RUNS and is_steady and base.is_way_known and not base.is_only_head
         level = "low" if failed == 1 else "high" if sure else "medium"
         return "pre_existing", f"{level}: {findings.alone_words}{differing}, and the same way at {base.name}"
     level = "low" if failed == 1 else "high" if failed >= MANY_RUNS and is_steady else "medium"
@@ -180,7 +189,7 @@ def _judge_passes(findings: Findings) -> tuple[Kind, str]:
 
 
 def evidence(findings: Findings) -> list[str]:
-    alone, suspects = findings.alone, findings.suspects
+    alone, suspects, differences = findings.alone, findings.suspects, findings.differences
     lines = [
         _alone_line(findings) if alone.outcomes else "",
         _cause_line(findings.failed),
@@ -188,6 +197,8 @@ def evidence(findings: Findings) -> list[str]:
         alone.reproduction.words if alone.reproduction else "",
         *(findings.order.evidence if findings.order else ()),
         *(_base_lines(findings, findings.base) if findings.base else ()),
+        f"first difference: {differences.problem}" if differences and differences.problem else "",
+        f"broken by: {findings.broken.words}" if findings.broken and findings.broken.words else "",
         f"suspects: {suspects.problem}" if suspects and suspects.problem else "",
         *findings.past,
     ]
@@ -226,12 +237,14 @@ def _base_lines(findings: Findings, base: AtBase) -> list[str]:
 def _at_base(findings: Findings, base: AtBase) -> str:
     if base.problem is not None:
         return base.problem
-    without = f", in a copy without {few(map(label, base.left_out))}" if base.left_out else ""
     if base.fails_the_same(findings.failed):
-        return f"fails the same way{without}"
+        unknown = "" if base.is_way_known else ", as far as can be told: its way there could not be traced"
+        return f"fails the same way{unknown}"
+    if base.looks_the_same(findings.failed):
+        return f"fails by the same statement with the same values, {base.other}"
     if there := next((each for each in base.outcomes if each.failed), None):
         how = "by the same statement with other values" if there.cause in findings.causes else "with another cause"
-        return f"fails {how}: {there.words}{without}"
+        return f"fails {how}: {there.words}"
     return f"passes ({len(base.outcomes)} {_runs(len(base.outcomes))})"
 
 

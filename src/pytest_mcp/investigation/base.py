@@ -1,12 +1,14 @@
-"""The test at the base: in a copy of the tree of another commit.
+"""The test at the base: in a copy of the checkout with what changed since then put back.
 
 Where nothing differs from the base, nothing was compared, and where it fails in the same way at HEAD, the last commit
 may have the bug: earlier commits are tried until it does not. A test that is not there, cannot be collected there, or
-that tested other code than the copy's has no outcome, and a reason. How the copy is made is decided in `tree_copy`.
+that tested other code than the copy's has no outcome, and a reason; nor has one that fails in a copy that lacks
+something. What the copy has is decided in `changed.base_tree`.
 """
 
-from collections.abc import Sequence
-from contextlib import AsyncExitStack
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -15,15 +17,18 @@ import anyio
 
 from pytest_mcp.api.errors import Fault, InvalidParams
 from pytest_mcp.changed import git_commands, reach, working_tree
+from pytest_mcp.changed.base_tree import IsPutBack, Tree, base_tree, is_part_of_change
 from pytest_mcp.changed.git_commands import CannotTell, ChangesRefused, Repository
-from pytest_mcp.changed.tree_copy import copy_of
 from pytest_mcp.changed.working_tree import Base, Lines
 from pytest_mcp.config.model import Config
 from pytest_mcp.investigation.alone import OnStep, Seeds, run_once
+from pytest_mcp.investigation.first_difference import Differences
 from pytest_mcp.investigation.outcome import Outcome
+from pytest_mcp.investigation.path import compare_ways
 from pytest_mcp.investigation.runner import OutOfTime, Runner
 from pytest_mcp.process.background import in_thread
 from pytest_mcp.run.attempt import Deadline
+from pytest_mcp.text import few, label
 
 _NO_TIME = "not tried, the time was over"
 _SHALLOW = "the clone is shallow: git fetch --unshallow gets the others"
@@ -34,21 +39,30 @@ SHARE_FOR_STEPS = 0.4
 
 @dataclass(frozen=True)
 class AtBase:
-    """`problem` says why nothing follows from the outcomes. `left_out` has paths that the copy lacks."""
+    """`problem` says why nothing follows from the outcomes."""
 
     name: str
     outcomes: tuple[Outcome, ...] = ()
     problem: str | None = None
-    left_out: tuple[str, ...] = ()
+    # Why it is another failure, although statement and values are the same; and whether its way could be compared.
+    other: str | None = None
+    is_way_known: bool = True
     base: Base | None = None
     # The name of the base, if nothing differs from it.
     same_as: str | None = None
     # If earlier commits were tried: all that were, and this is the one that decides.
     tried: "tuple[AtBase, ...]" = ()
+    # What the test does there and not here, if it passes there and that was looked for.
+    differences: Differences | None = None
 
     @property
     def passes(self) -> bool:
-        return self.problem is None and bool(self.outcomes) and all(each.passed for each in self.outcomes)
+        """A test that is skipped there says nothing about the code."""
+        return self.problem is None and bool(self.outcomes) and all(each.letter == "P" for each in self.outcomes)
+
+    @property
+    def is_untried(self) -> bool:
+        return self.problem == _NO_TIME
 
     @property
     def is_only_head(self) -> bool:
@@ -56,6 +70,10 @@ class AtBase:
         return self.same_as is None and bool(self.tried) and all(each.problem for each in self.tried[1:])
 
     def fails_the_same(self, failed: Sequence[Outcome]) -> bool:
+        """By the same statement, with the same values, on the same way through the project."""
+        return self.other is None and self.looks_the_same(failed)
+
+    def looks_the_same(self, failed: Sequence[Outcome]) -> bool:
         return self.problem is None and any(each.is_like(failed) for each in self.outcomes)
 
 
@@ -101,6 +119,8 @@ class BaseSearch:
     node_id: str
     found: FoundBase
     on_step: OnStep
+    # Compares the test that passes there, while the copy exists.
+    compare: Callable[[Runner], Awaitable[Differences]] | None = None
 
     async def run(self, seeds: Sequence[Seeds], failed: Sequence[Outcome] = ()) -> AtBase:
         """One run for each of the seeds, until it fails. `failed` is what is compared with."""
@@ -113,10 +133,10 @@ class BaseSearch:
                 earlier = await working_tree.ancestors(repository, base, STEPS_BACK)
                 is_shallow = not earlier and await repository.is_shallow()
         except (ChangesRefused, CannotTell):
-            return await self._at(base, repository, seeds)
+            return await self.at(base, repository, seeds, failed)
         except TimeoutError:
             return AtBase(name, problem=_NO_TIME)
-        tried = [] if is_same else [await self._at(base, repository, seeds)]
+        tried = [] if is_same else [await self.at(base, repository, seeds, failed)]
         if tried and not (base.commit == repository.head and tried[0].fails_the_same(failed)):
             return tried[0]
         if not earlier and is_same:
@@ -127,26 +147,65 @@ class BaseSearch:
             return replace(tried[0], tried=(*tried, missing)) if is_shallow else tried[0]
         back = replace(self, runner=self.runner.within(SHARE_FOR_STEPS * self.runner.deadline.left))
         for commit in earlier:
-            tried.append(await back._at(commit, repository, seeds))
-            if not tried[-1].fails_the_same(failed):
+            # Ways are compared at the last of them: that decides, if it looks the same at all.
+            tried.append(await back.at(commit, repository, seeds, failed if commit is earlier[-1] else ()))
+            if not tried[-1].looks_the_same(failed):
                 break
         # The earliest with outcomes decides.
         deciding = next((each for each in reversed(tried) if each.problem is None), tried[-1])
         return replace(deciding, same_as=name if is_same else None, tried=tuple(tried))
 
-    async def _at(self, base: Base, repository: Repository, seeds: Sequence[Seeds]) -> AtBase:
+    async def at(
+        self, base: Base, repository: Repository, seeds: Sequence[Seeds], failed: Sequence[Outcome] = ()
+    ) -> AtBase:
+        """In the tree of one commit. What looks the same as `failed` is compared more closely."""
         there = AtBase(_name(base), base=base)
-        self.on_step(f"copying the tree of {there.name}")
+        self.on_step(f"making the tree of {there.name}")
         try:
-            async with AsyncExitStack() as stack:
-                with anyio.fail_after(self.runner.deadline.left):
-                    copy = await stack.enter_async_context(copy_of(repository, base.commit))
-                moved = replace(self, runner=self.runner.at(copy.tree, instead_of=repository.top))
-                return await moved._in_copy(replace(there, left_out=copy.left_out), seeds)
+            async with self._tree(repository, base, is_part_of_change) as (tree, moved):
+                seen = _without(tree, await moved._in_copy(there, seeds))
+                if seen.passes and self.compare is not None:
+                    seen = replace(seen, differences=await self.compare(seeds[0].apply(moved.runner)))
+                if not seen.looks_the_same(failed):
+                    return replace(seen, is_way_known=False)
+                seen = await self._compared(seen, tree, moved, seeds[0])
+            return seen if seen.other else await self._without_untracked(seen, tree, repository, seeds[0])
         except CannotTell as error:
             return AtBase(there.name, problem=f"not tried: {error}")
-        except TimeoutError:
+        except (TimeoutError, OutOfTime):
             return AtBase(there.name, problem=_NO_TIME)
+
+    @asynccontextmanager
+    async def _tree(
+        self, repository: Repository, base: Base, is_put_back: IsPutBack
+    ) -> AsyncIterator[tuple[Tree, "BaseSearch"]]:
+        """Raises CannotTell and TimeoutError."""
+        async with AsyncExitStack() as stack:
+            with anyio.fail_after(self.runner.deadline.left):
+                tree = await stack.enter_async_context(base_tree(repository, base, is_put_back))
+            yield tree, replace(self, runner=self.runner.at(tree.top, instead_of=tree.checkout))
+
+    async def _compared(self, seen: AtBase, tree: Tree, moved: "BaseSearch", seeds: Seeds) -> AtBase:
+        """With whether it takes the same way there as now."""
+        self.on_step(f"comparing its way at {seen.name}")
+        root = self.runner.config.root.relative_to(tree.checkout)
+        changed = {os.path.relpath(path, root) for path in tree.put_back}
+        way = await compare_ways(seeds.apply(self.runner), seeds.apply(moved.runner), self.node_id, changed)
+        other = None if way.other is None else f"on another way: {way.other}"
+        return replace(seen, other=other, is_way_known=way.is_known)
+
+    async def _without_untracked(self, seen: AtBase, tree: Tree, repository: Repository, seeds: Seeds) -> AtBase:
+        """What git does not track may be part of the change or not: both ways it must fail."""
+        assert seen.base is not None
+        for paths, word, is_put_back in ((tree.kept, "without", _is_anything), (tree.removed, "with", _is_tracked)):
+            if not paths:
+                continue
+            self.on_step(f"at {seen.name} {word} untracked files")
+            async with self._tree(repository, seen.base, is_put_back) as (_, moved):
+                there = await moved._in_copy(AtBase(seen.name), [seeds])
+            if there.passes:
+                return replace(seen, other=f"but it passes there {word} {few(map(label, paths))}")
+        return seen
 
     async def _in_copy(self, there: AtBase, seeds: Sequence[Seeds]) -> AtBase:
         for number, each in enumerate(seeds, start=1):
@@ -162,6 +221,21 @@ class BaseSearch:
             if seen.failed or there.problem is not None:
                 return there
         return there if there.outcomes else replace(there, problem=_NO_TIME)
+
+
+def _is_anything(_path: str, _is_untracked: bool) -> bool:
+    return True
+
+
+def _is_tracked(_path: str, is_untracked: bool) -> bool:
+    return not is_untracked
+
+
+def _without(tree: Tree, seen: AtBase) -> AtBase:
+    """What fails may have failed for want of what the copy lacks; what passes did not need it."""
+    if not tree.left_out or seen.passes or seen.problem is not None:
+        return seen
+    return replace(seen, problem=f"fails, but in a copy without {few(map(label, tree.left_out))} (too large)")
 
 
 def _name(base: Base) -> str:

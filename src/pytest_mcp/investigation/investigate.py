@@ -1,11 +1,13 @@
 """The steps of an investigation, one after the other, until its deadline.
 
-First the test is collected, which refuses a name that is not one test. Then it runs alone, at the base and in the
-suite's order, as far as that can tell something. Running out of time is never an error: what is known by then is the
+First the test is collected, which refuses a name that is not one test. Then come the cheap and telling steps: once
+alone and, if it fails, once at the base. What takes many runs follows: alone again, the commit that broke it, and the
+suite's order only as long as the kind is open. Running out of time is never an error: what is known by then is the
 answer, and what it means is decided in `answer`.
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import count
 
@@ -18,6 +20,8 @@ from pytest_mcp.investigation import alone
 from pytest_mcp.investigation.alone import Alone, OnStep, Seeds
 from pytest_mcp.investigation.answer import Findings
 from pytest_mcp.investigation.base import AtBase, BaseSearch, FoundBase, find_base
+from pytest_mcp.investigation.breaking_commit import Broken, CommitSearch
+from pytest_mcp.investigation.first_difference import Differences, DifferenceSearch
 from pytest_mcp.investigation.order import Order, OrderSearch, Suite, collect_suite
 from pytest_mcp.investigation.outcome import Outcome, outcome_of
 from pytest_mcp.investigation.result import CollectTest, Effect, InvestigateFailure
@@ -102,8 +106,14 @@ class Case:
     is_shuffled: bool
 
     async def run(self, runs: int, *, stops_early: bool) -> Findings:
-        seen = await alone.repeat(self.runner, self.node_id, runs, self.on_step, stops_early=stops_early)
+        seen = alone.planned(self.runner, runs)
+        with suppress(OutOfTime):
+            seen = await alone.once_more(self.runner, self.node_id, seen, self.on_step)
         findings = Findings(self.node_id, seen)
+        if findings.failed:
+            findings = replace(findings, base=await self._at_base([seen.seeds[0]], seen.outcomes, seen.outcomes[0]))
+        seen = await alone.repeat(self.runner, self.node_id, seen, self.on_step, stops_early=stops_early)
+        findings = replace(findings, alone=seen)
         if seen.is_mixed:
             findings = await self._flaky(findings)
         elif findings.failed or any(each.letter == "C" for each in seen.outcomes):
@@ -123,11 +133,14 @@ class Case:
     async def _failing(self, findings: Findings) -> Findings:
         made = zip(findings.alone.outcomes, findings.alone.seeds, strict=True)
         failing, seeds = next(each for each in made if each[0].failed or each[0].letter == "C")
-        findings = replace(findings, base=await self._at_base([seeds], findings.failed))
+        if findings.base is None:
+            findings = replace(findings, base=await self._at_base([seeds], findings.failed, failing))
+        findings = await self._broken(findings, seeds)
         # Its seeds reproduce the failure.
         runner = seeds.apply(self.runner)
         suite = await self._suite(runner)
-        if findings.failed:
+        # Where it passes at the base, its change decides, and not what ran before.
+        if findings.failed and not (findings.base and findings.base.passes):
             most = min(SECONDS_FOR_NEED, SHARE_FOR_NEED * self.runner.deadline.left)
             findings = replace(findings, order=await self._order(runner, suite, "fails_without", most))
         if findings.order is not None and findings.order.is_different:
@@ -142,12 +155,35 @@ class Case:
             suspects = Suspected(problem="not looked for, the time was over")
         return replace(findings, suspects=suspects)
 
+    async def _broken(self, findings: Findings, seeds: Seeds) -> Findings:
+        """With the commit since which it fails, if it passed at one."""
+        there, repository = findings.base, self.base.repository
+        if there is None or repository is None or not there.passes or not findings.failed:
+            return findings
+        base = BaseSearch(self.runner, self.node_id, self.base, self.on_step)
+        try:
+            broken = await CommitSearch(base, repository, seeds, findings.failed).run(there)
+        except OutOfTime:
+            broken = Broken(words="not looked for, the time was over")
+        return replace(findings, broken=broken)
+
     async def _passing(self, findings: Findings) -> Findings:
         runner = findings.alone.first(failed=False).apply(self.runner)
         return replace(findings, order=await self._order(runner, await self._suite(runner), "fails_after", None))
 
-    async def _at_base(self, seeds: list[Seeds], failed: Sequence[Outcome] = ()) -> AtBase:
-        return await BaseSearch(self.runner, self.node_id, self.base, self.on_step).run(seeds, failed)
+    async def _at_base(
+        self, seeds: list[Seeds], failed: Sequence[Outcome] = (), compared: Outcome | None = None
+    ) -> AtBase:
+        """`compared` is the failure that is compared call by call with the test that passes there."""
+
+        async def compare(base: Runner) -> Differences:
+            assert compared is not None
+            now, shows_values = seeds[0].apply(self.runner), self.runner.config.shows_values
+            search = DifferenceSearch(base, now, self.node_id, compared, self.on_step, shows_values=shows_values)
+            return await search.run()
+
+        search = BaseSearch(self.runner, self.node_id, self.base, self.on_step, None if compared is None else compare)
+        return await search.run(seeds, failed)
 
     async def _suite(self, runner: Runner) -> Suite | None:
         """None if it could not be collected in time."""

@@ -10,7 +10,15 @@ from typing import Any
 
 from pytest_mcp.api.results import Verdict
 from pytest_mcp.investigation.answer import Findings
-from pytest_mcp.investigation.result import KINDS_IN_WORDS, InvestigateResult, Kind, Polluter, Suspect
+from pytest_mcp.investigation.result import (
+    KINDS_IN_WORDS,
+    BrokenBy,
+    FirstDifference,
+    InvestigateResult,
+    Kind,
+    Polluter,
+    Suspect,
+)
 from pytest_mcp.page import document, sections
 from pytest_mcp.page.content import Content, PageOrigin
 from pytest_mcp.page.document import Document
@@ -39,7 +47,9 @@ def page_of(findings: Findings, result: InvestigateResult, origin: PageOrigin, *
     made = [
         sections.notices(report.notices, most),
         PageSection("tried", "What was tried", _tried(findings, result, most)),
+        PageSection("broken", "Broken by", _broken_by(result.broken_by)),
         *_polluter(result.polluter, origin),
+        PageSection("difference", "The first difference from the base", _differences(result.first_difference)),
         PageSection("rerun", "Run the failure again", _again(result, origin)),
         PageSection("suspects", "Suspects", _suspects(result.suspects)),
         sections.failures(report),
@@ -59,6 +69,12 @@ def _tried(findings: Findings, result: InvestigateResult, most: int) -> list[Blo
     rows = {place: ("", [(each.letter, each.seconds) for each in made]) for place, made in runs.items() if made}
     evidence: list[Block] = [("list", [sentence(each) for each in result.evidence])]
     return [*sections.strips(_RUNS, rows, most), *(evidence if result.evidence else [])]
+
+
+def _broken_by(broken: BrokenBy | None) -> list[Block]:
+    if broken is None:
+        return []
+    return [("text", short(f"{broken.commit} {broken.subject}")), ("list", [short(file) for file in broken.files])]
 
 
 def _polluter(polluter: Polluter | None, origin: PageOrigin) -> list[PageSection]:
@@ -86,6 +102,20 @@ def _copyable(rerun: dict[str, Any], origin: PageOrigin) -> list[Block]:
         else ("text", f"{title}: too long for this page; `--json` prints the arguments.")
         for title, text in texts.items()
     ]
+
+
+def _differences(found: Sequence[FirstDifference]) -> list[Block]:
+    """Both runs side by side."""
+    blocks: list[Block] = []
+    for each in found:
+        place = (
+            f"{each.function} in {each.file}:{each.line}, given the same as at the base: {each.arguments or 'nothing'}"
+        )
+        way = [f"Called by {each.called_by}." if each.called_by else "", each.parts_at or "", *each.then]
+        rows = [[short(part.what), sentence(part.base), sentence(part.now)] for part in each.differs]
+        blocks += [("text", sentence(place)), ("sides", [["", "At the base", "Now"], rows])]
+        blocks.append(("list", [sentence(line) for line in way if line]))
+    return blocks
 
 
 def _suspects(suspects: Sequence[Suspect]) -> list[Block]:

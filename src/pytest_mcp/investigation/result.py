@@ -95,10 +95,44 @@ class Polluter(Shape):
     rerun: dict[str, Any] = Field(description="Arguments of execute_tests that show the effect.")
 
 
+class DifferenceAtBase(Shape):
+    """What a call gave: its result, what it left in an argument, and so on."""
+
+    what: str
+    base: str
+    now: str
+
+
+class FirstDifference(Shape):
+    """A call that got the same as at the base and gave something else."""
+
+    function: str
+    file: str
+    line: int
+    arguments: str
+    differs: list[DifferenceAtBase]
+    parts_at: str | None = Field(description="The line at which the two runs part.")
+    called_by: str | None
+    then: list[str] = Field(description="What its callers gave.")
+
+
+class BrokenBy(Shape):
+    """The commit since which the test fails."""
+
+    commit: str
+    subject: str
+    files: list[str] = Field(description="That it changed.")
+    skipped: list[str] = Field(description="Commits at which the test could not run.")
+
+
 class InvestigateResult(Shape):
     kind: Kind = Field(description="pre_existing: it fails at the base too. passes: it does not fail here.")
     confidence: str = Field(description="high, medium or low, and why.")
     evidence: list[str] = Field(description="What was tried, and the outcome.")
+    first_difference: list[FirstDifference] = Field(
+        description="Calls that got the same as at the base and gave something else. The first is nearest to the bug."
+    )
+    broken_by: BrokenBy | None = Field(description="The commit since which it fails; null: not a commit, or not known.")
     suspects: list[Suspect] = Field(description="Most suspicious first.")
     polluter: Annotated[
         Polluter | None, Field(description="The tests that change its outcome, if kind is order_dependent.")

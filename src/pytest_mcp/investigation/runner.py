@@ -19,7 +19,7 @@ from pytest_mcp.api.parameters import MAX_NODE_IDS
 from pytest_mcp.api.requests import DiscoverTargets, ExecuteTests
 from pytest_mcp.api.targets import parse_path
 from pytest_mcp.config.model import Config
-from pytest_mcp.process.job import Trace
+from pytest_mcp.process.job import CallTrace, Trace
 from pytest_mcp.process.supervisor_protocol import OVERTIME_SECONDS
 from pytest_mcp.python import virtualenv
 from pytest_mcp.python.interpreter import Candidate
@@ -32,6 +32,11 @@ from pytest_mcp.run.run import Project, Run
 LEAST_SECONDS = 1
 # Of the time for all of it, this share at most is kept for ending the last run.
 SHARE_FOR_ENDING = 0.2
+# A hook of git has them: with these, git in a copy would read and write the checkout's repository.
+_OF_ONE_REPOSITORY = frozenset(
+    f"GIT_{name}"
+    for name in ("DIR", "WORK_TREE", "INDEX_FILE", "COMMON_DIR", "OBJECT_DIRECTORY", "ALTERNATE_OBJECT_DIRECTORIES")
+)
 _WILDCARDS = re.compile(r"[*?\[]")
 
 
@@ -89,11 +94,18 @@ class Runner:
         kept = [str(copy / Path(place).relative_to(instead_of)) if moves else place for place, moves in inside]
         # In front of editable installs of the checkout, which the child looks for as well.
         path = os.pathsep.join([str(root), str(root / "src"), *kept])
-        moved = replace(self, config=self.config._replace(root=root), moved=(instead_of, copy))
+        environment = {name: value for name, value in self.config.environment.items() if name not in _OF_ONE_REPOSITORY}
+        config = self.config._replace(root=root, environment=environment)
+        moved = replace(self, config=config, moved=(instead_of, copy))
         return moved.adding(PYTHONPATH=path)
 
     async def run(
-        self, ids: Sequence[str] | None, *, paths: Sequence[str] = (), trace: Trace | None = None
+        self,
+        ids: Sequence[str] | None,
+        *,
+        paths: Sequence[str] = (),
+        trace: Trace | None = None,
+        calls: CallTrace | None = None,
     ) -> Run[ExecuteTests]:
         """Run exactly these tests in this order, in one process. None: all tests that pytest finds.
 
@@ -102,7 +114,7 @@ class Runner:
         """
         if ids is not None and not paths:
             paths = list(dict.fromkeys(node_id.partition("::")[0] for node_id in ids))
-        job = {"ids": None if ids is None else [*ids], "trace": trace}
+        job = {"ids": None if ids is None else [*ids], "trace": trace, "calls": calls}
         return await self._attempt(self.request(*paths), job)
 
     async def collect(self) -> Run[DiscoverTargets]:

@@ -1,6 +1,14 @@
 """The report of `pytest-mcp investigate`, with the most important line last, where a terminal stops scrolling."""
 
-from pytest_mcp.investigation.result import KINDS_IN_WORDS, InvestigateResult, Kind, Polluter, Suspect
+from pytest_mcp.investigation.result import (
+    KINDS_IN_WORDS,
+    BrokenBy,
+    FirstDifference,
+    InvestigateResult,
+    Kind,
+    Polluter,
+    Suspect,
+)
 from pytest_mcp.terminal.colours import Colour, Lines, Painter, lines_of_notices, spaced
 from pytest_mcp.text import safe_line
 
@@ -13,13 +21,36 @@ def report_lines(result: InvestigateResult, painter: Painter, *, again: str | No
     return spaced(
         [
             [safe_line(line) for line in result.evidence],
+            _broken_by(result.broken_by, painter),
             _suspects(result.suspects, painter),
+            *reversed([_difference(each, painter, not place) for place, each in enumerate(result.first_difference)]),
             [] if result.polluter is None else _polluter(result.polluter, painter),
             lines_of_notices(result.notices, painter),
             [f"To run the failure again: {safe_line(again)}"] if again else [],
             [_closing(result, painter)],
         ]
     )
+
+
+def _difference(found: FirstDifference, painter: Painter, is_first: bool) -> Lines:
+    """In the order in which an answer has it."""
+    place = f"{found.function} ({found.file}:{found.line}), given the same as at the base"
+    lines = [f"  given {found.arguments}" if found.arguments else "  given nothing"]
+    for part in found.differs:
+        lines += [f"  {part.what}:", f"    at the base  {part.base}", f"    now          {part.now}"]
+    lines += [f"  {found.parts_at}" if found.parts_at else ""]
+    lines += [f"  called by {found.called_by}" if found.called_by else "", *(f"  so {step}" for step in found.then)]
+    title = painter.paint("First difference:" if is_first else "Another difference:", "bold")
+    return [f"{title} {safe_line(place)}", *(safe_line(line) for line in lines if line)]
+
+
+def _broken_by(broken: BrokenBy | None, painter: Painter) -> Lines:
+    if broken is None:
+        return []
+    files = [f"  {file}" for file in broken.files]
+    skipped = [f"Skipped: {', '.join(broken.skipped)}"] if broken.skipped else []
+    title = painter.paint("Broken by:", "bold")
+    return [f"{title} {safe_line(f'{broken.commit} {broken.subject}')}", *map(safe_line, [*files, *skipped])]
 
 
 def _suspects(suspects: list[Suspect], painter: Painter) -> Lines:

@@ -15,7 +15,7 @@ from pytest_mcp.report.report import RanTest, Report
 
 MAX_FILES = 200
 MAX_FILE = 1_000_000
-# Of one file.
+# In one file.
 MAX_LINES = 200
 MAX_LINE = 200
 

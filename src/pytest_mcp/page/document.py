@@ -23,17 +23,17 @@ from pytest_mcp.text import cut_middle
 # Shares of what the sections leave: for the list of tests and for the causes. The rest is for tracebacks.
 TESTS_SHARE = 0.45
 CAUSES_SHARE = 0.2
-# Of the whole, for the arguments that run the failures again: names of tests can be long.
+# The part of the page for the arguments that run the failures again: names of tests can be long.
 RERUN_SHARE = 0.05
 # For the sentences that say what was left out.
 LAST_SENTENCES = 2_000
 MAX_REASON = 200
-# Of one cause; the others are in the list of tests.
+# The ids that one cause names; the others are in the list of tests.
 MAX_IDS = 1_000
-# Of an exception's text and of each captured stream, in characters; of a value in a frame.
+# How much there is of an exception's text and of each captured stream, in characters; and of a value in a frame.
 MAX_OUTPUT = 20_000
 MAX_VALUE = 500
-# Of the frames of an exception, the first and the last are shown: recursions have a thousand.
+# The first and the last frames of an exception are shown: recursions have a thousand.
 FIRST_FRAMES = 15
 LAST_FRAMES = 25
 _LIMIT = "so that the page stays below its size limit"
@@ -68,16 +68,16 @@ def run_document(content: Content, origin: PageOrigin, *, created: str, most: in
 
 
 def page_document(
-    content: Content, origin: PageOrigin, banner: Banner, shown: list[PageSection], *, most: int
+    content: Content, origin: PageOrigin, banner: Banner, parts: list[PageSection], *, most: int
 ) -> Document:
-    """With these sections, and as many tests and failures as there is room for."""
+    """With these parts, and as many tests and failures as there is room for."""
     report = content.report
     frame: Document = serialize.safe(
         {
             **banner._asdict(),
             "more": cut_middle(banner.more, MAX_TEXT),
             "project": short(origin.project),
-            "sections": shown,
+            "sections": parts,
             "facts": sections.facts(report, origin),
             "again": origin.again,
             "rerun": report.rerun if Room(most * RERUN_SHARE).takes(report.rerun) else None,

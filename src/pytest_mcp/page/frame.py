@@ -16,7 +16,7 @@ from pytest_mcp.page.document import Document
 from pytest_mcp.page.sections import escaped
 from pytest_mcp.text import cut_middle, safe
 
-# Of a file, less what the last sentences need.
+# A file is smaller than five megabytes; the last sentences need the rest.
 MAX_BYTES = 4_990_000
 # In characters. Escaped it is never more than six times as long.
 MAX_PLAIN = 100_000

@@ -18,7 +18,7 @@ from pytest_mcp.report import collection_errors, coverage, serialize
 from pytest_mcp.report.report import RanTest, Report
 from pytest_mcp.text import cut_middle, few, label, span
 
-# Of the page, in bytes.
+# Their parts of the page's bytes.
 NOTICES_SHARE = 0.04
 ERRORS_SHARE = 0.12
 COVERAGE_SHARE = 0.1
@@ -139,7 +139,7 @@ def failures(report: Report) -> PageSection:
 
 
 def strips(meaning: str, rows: Mapping[str, tuple[str, Sequence[Result]]], most: float) -> list[Block]:
-    """Of each name words and runs in a row."""
+    """Each name with its words and how many runs in a row."""
     if not rows:
         return []
     letters = {letter for _, results in rows.values() for letter, _ in results}

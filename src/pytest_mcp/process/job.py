@@ -81,6 +81,25 @@ class Trace(TypedDict):
     seconds: float
 
 
+class LinesOf(TypedDict):
+    """A call whose lines are recorded: the function, the line where its code begins, and which of its calls."""
+
+    function: str
+    line: int
+    number: int
+
+
+class CallTrace(TypedDict):
+    """Record the calls of one test, with values of at most so many parts."""
+
+    test: str
+    depth: int
+    parts: int
+    # Whether the calls during imports are recorded too, which takes longer.
+    imports: bool
+    lines_of: list[LinesOf]
+
+
 class JobCoverage(TypedDict):
     """Measure which lines the tests run."""
 
@@ -119,6 +138,7 @@ class Job(TypedDict):
     # Exactly these tests, in this order and in one process. None: whatever the arguments select.
     ids: list[str] | None
     trace: Trace | None
+    calls: CallTrace | None
     # A checkout and the copy that is tested instead of it: no module may come from the checkout.
     moved: list[str] | None
     coverage: JobCoverage | None

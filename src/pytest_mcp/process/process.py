@@ -161,6 +161,7 @@ async def _answer(started: Supervision, order: Start | Go, time_limit: float) ->
     """Send the order and wait for the answer; without one, what that means."""
     # One that a test has stopped does not notice the time limit; continued, it can still report what there was.
     at_the_limit = asyncio.get_running_loop().call_later(time_limit, started.proceed)
+    begun = anyio.current_time()
     # Unless something stops it again and again; then `end` kills it.
     reason: Reason = "timeout"
     with anyio.move_on_after(time_limit + protocol.OVERTIME_SECONDS):
@@ -174,7 +175,8 @@ async def _answer(started: Supervision, order: Start | Go, time_limit: float) ->
             reason = "lost"
         finally:
             at_the_limit.cancel()
-    return Exit(code=None, signal="SIGKILL", reason=reason, duration=time_limit, stdout="", stderr="")
+    seconds = min(time_limit, anyio.current_time() - begun)
+    return Exit(code=None, signal="SIGKILL", reason=reason, duration=seconds, stdout="", stderr="")
 
 
 async def _send(started: Supervision, order: Order) -> None:

@@ -49,7 +49,7 @@ def head_commit(folder: Path) -> str | None:
     checkout = find(folder)
     if checkout is None:
         return None
-    own = _repository(checkout.top / ".git")
+    own = repository(checkout.top / ".git")
     head = _line(own / "HEAD")
     if head.startswith(_REF):
         return _commit_of(head.removeprefix(_REF).strip(), own)
@@ -63,12 +63,12 @@ def names_commit(folder: Path, word: str) -> bool:
     if checkout is None or name == "HEAD" or _SHORT_HASH.fullmatch(name):
         return checkout is not None
     names = [f"refs/{kind}/{name}" for kind in ("heads", "tags", "remotes")]
-    return any(_commit_of(each, _repository(checkout.top / ".git")) for each in names)
+    return any(_commit_of(each, repository(checkout.top / ".git")) for each in names)
 
 
 def index(top: Path) -> Path:
     """The file in which git keeps what is staged in this checkout."""
-    return _repository(top / ".git") / "index"
+    return repository(top / ".git") / "index"
 
 
 def is_tracked(file: Path, *, if_unknown: bool = False) -> bool:
@@ -90,16 +90,21 @@ def is_tracked(file: Path, *, if_unknown: bool = False) -> bool:
     return bytes([len(name) % 256]) + name + b"\0" in content
 
 
-def _repository(git: Path) -> Path:
+def repository(git: Path) -> Path:
     """The folder with HEAD: `.git` itself, or what it names if it is a file."""
     link = _line(git)
     return git.parent / link.removeprefix(_LINK).strip() if link.startswith(_LINK) else git
 
 
+def common_of(repository: Path) -> Path:
+    """The folder that linked worktrees share; else the same."""
+    return repository / _line(repository / "commondir")
+
+
 def _commit_of(name: str, repository: Path) -> str | None:
     if not _REF_NAME.fullmatch(name):
         return None
-    common = repository / _line(repository / "commondir")
+    common = common_of(repository)
     for folder in (repository, common):
         if _HASH.fullmatch(commit := _line(folder / name)):
             return commit
@@ -110,12 +115,12 @@ def _commit_of(name: str, repository: Path) -> str | None:
 
 def _main(link: Path) -> Path | None:
     """None for a submodule, whose `.git` file looks the same, and for a bare repository."""
-    own = _repository(link)
+    own = repository(link)
     confirmed, common = _line(own / "gitdir"), _line(own / "commondir")
     if not confirmed or not common or os.path.realpath(own / confirmed) != os.path.realpath(link):
         return None
-    repository = Path(os.path.realpath(own / common))
-    return repository.parent if repository.name == ".git" else None
+    shared = Path(os.path.realpath(own / common))
+    return shared.parent if shared.name == ".git" else None
 
 
 def _line(path: Path) -> str:

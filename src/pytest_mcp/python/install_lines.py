@@ -1,7 +1,7 @@
 """The shell line that brings pytest, or another package, into a project's environment, by the manager it uses.
 
 uv, poetry, conda and pip install the group, extra or file that declares pytest; the others add it. A line is typed in
-the root and deletes nothing. Which manager is chosen is decided in `advice`.
+the root and deletes nothing. Which manager is chosen is decided in `remedies`.
 
 Naming a group that is installed by default does no harm, so nothing has to be known about defaults or about groups
 that include each other.
@@ -34,7 +34,7 @@ _PYTEST = re.compile(r"pytest(-.*)?")
 _CONDA_CHANNEL = re.compile(r"^[\w./-]*::")
 
 Step = Sequence[str]
-Kind = Literal["main", "group", "extra", "file"]
+ListKind = Literal["main", "group", "extra", "file"]
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class Situation:
 class Declaration:
     """A list of packages: the main one, or that of the group, extra or file with this name."""
 
-    kind: Kind
+    kind: ListKind
     folder: Path
     packages: frozenset[str]
     name: str = ""
@@ -92,7 +92,7 @@ class Declaration:
 
 
 # What each manager can install, best first. What is declared for other managers alone is not read.
-_KINDS: Mapping[str, Sequence[Kind]] = {
+_KINDS: Mapping[str, Sequence[ListKind]] = {
     "uv": ("main", "group", "extra"),
     "poetry": ("main", "group", "extra"),
     "pdm": ("main", "group"),
@@ -125,7 +125,7 @@ def declaration(manager: Manager, situation: Situation) -> Declaration | None:
     return None
 
 
-def _named(kind: Kind, home: Manifest, lists: Mapping[str, object]) -> Iterator[Declaration]:
+def _named(kind: ListKind, home: Manifest, lists: Mapping[str, object]) -> Iterator[Declaration]:
     """Managers accept no names that would have to be quoted."""
     names = filter(PACKAGE_NAME.fullmatch, lists)
     return (Declaration(kind, home.folder, package_names(lists[name]), name) for name in names)

@@ -96,7 +96,7 @@ def nearest_managed(start: Path, root: Path) -> Manifest:
 
 
 @dataclass(frozen=True)
-class Answer:
+class KeptEnvironment:
     """An environment that a manager keeps, or the reason why it has none."""
 
     manager: str
@@ -105,7 +105,7 @@ class Answer:
     problem: str | None = None
 
 
-async def kept_environments(manifest: Manifest, variables: Variables, root: Path) -> list[Answer]:
+async def kept_environments(manifest: Manifest, variables: Variables, root: Path) -> list[KeptEnvironment]:
     """What the project's managers keep for it."""
     answers = []
     for manager in used_managers(manifest):
@@ -114,9 +114,9 @@ async def kept_environments(manifest: Manifest, variables: Variables, root: Path
             kept = await manager.environments(manifest, variables, root) if manager.environments else []
         except Unanswered as reason:
             # That a manager keeps nothing is no news in a project that only builds with it.
-            answers += [Answer(manager.name, source, problem=str(reason))] if manager.is_used(manifest) else []
+            answers += [KeptEnvironment(manager.name, source, problem=str(reason))] if manager.is_used(manifest) else []
         else:
-            answers += [Answer(manager.name, f"{source} {name}".rstrip(), python) for name, python in kept]
+            answers += [KeptEnvironment(manager.name, f"{source} {name}".rstrip(), python) for name, python in kept]
     return answers
 
 

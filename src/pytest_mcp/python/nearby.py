@@ -25,7 +25,7 @@ MAX_FOLDERS = 2_000
 _PLAIN = re.compile(r"[\w.@+][\w.@+ -]*")
 
 
-def lead(root: Path, folder: Path, tried: Collection[Path]) -> Sentence | None:
+def lead(root: Path, folder: Path, tried: Collection[Path], *, with_members: bool = True) -> Sentence | None:
     """To an environment that a person has made: in the root by another name, above the root, or below the folder."""
     renamed = [each for each in files.folders(root) if virtualenv.is_environment(each) and virtualenv.starts(each)]
     if own := _with_pytest(renamed, tried):
@@ -39,7 +39,7 @@ def lead(root: Path, folder: Path, tried: Collection[Path]) -> Sentence | None:
         return _choose(virtualenv.python(above[0]), f"in {shlex.quote(str(above[0].parent))}, or give it")
     inner = islice(project_root.below(folder, DEPTH), MAX_FOLDERS)
     below = _with_pytest((prefix for each in inner for prefix in _environments_of(each)), tried)
-    if below and not _environments_of(folder):
+    if with_members and below and not _environments_of(folder):
         names = tuple(dict.fromkeys(prefix.parent.relative_to(root).as_posix() for prefix in below))
         has = "which has an environment of its own" if len(names) == 1 else "which have environments of their own"
         call = f"call with path={' or '.join(map(json.dumps, names[:3]))}, {has}"

@@ -10,11 +10,11 @@ from pathlib import Path
 from string import Template
 from typing import Literal
 
-Kind = Literal["config", "cache", "data"]
+FolderKind = Literal["config", "cache", "data"]
 
 _ON_MACOS = sys.platform == "darwin"
 # kind → the variable that names its folder, and the default in the home: on Linux, on macOS.
-_FOLDERS: Mapping[Kind, tuple[str, str, str]] = {
+_FOLDERS: Mapping[FolderKind, tuple[str, str, str]] = {
     "config": ("XDG_CONFIG_HOME", ".config", "Library/Application Support"),
     "cache": ("XDG_CACHE_HOME", ".cache", "Library/Caches"),
     "data": ("XDG_DATA_HOME", ".local/share", "Library/Application Support"),
@@ -31,7 +31,7 @@ def home(environment: Mapping[str, str]) -> Path:
         return Path("/")
 
 
-def folder(kind: Kind, environment: Mapping[str, str]) -> Path:
+def folder(kind: FolderKind, environment: Mapping[str, str]) -> Path:
     variable, on_linux, on_macos = _FOLDERS[kind]
     chosen = environment.get(variable, "")
     return expanded(chosen, environment) if chosen else home(environment) / (on_macos if _ON_MACOS else on_linux)

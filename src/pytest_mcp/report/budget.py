@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from pytest_mcp.api.requests import ExecuteTests
 from pytest_mcp.api.results import LISTED_WITHOUT_FAILURE, Coverage, ExecuteResult, FailureGroup, Omitted, TestResult
 from pytest_mcp.report import captured, collection_errors, coverage, fitting, grouping, rendering, serialize, tokens
+from pytest_mcp.report.base_groups import MAX_NAMED
 from pytest_mcp.report.example_style import CAPTURED, LINES, WIDTH, ExampleStyle
 from pytest_mcp.report.failures import Failure
 from pytest_mcp.report.fitting import Fits, ever_larger
@@ -37,10 +38,11 @@ MAX_FILES = 20
 # Of what had finished, in the data of an error.
 PARTIAL_BYTES = 2 * 1024 * 1024
 
-BY_DETAIL = "detail: tests shows every failure"
 BY_TOKENS = "raise max_tokens, or choose fewer tests"
+BY_DETAIL = "detail: tests shows every failure"
 BY_CAPTURE = "show_capture: true shows all that a test printed, up to max_tokens"
 BY_FULL = "detail: full shows all that pytest printed"
+HINTS = (BY_TOKENS, BY_DETAIL, BY_CAPTURE, BY_FULL)
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,8 @@ class Rung:
     further: int = 0
     not_failed: int = 0
     files: int = 0
+    # How many tests of each group of `base`.
+    named: int = 0
 
 
 def fit_execution(report: Report, request: ExecuteTests, *, ceiling: int) -> ExecuteResult:
@@ -89,6 +93,7 @@ def _in_full(report: Report) -> Iterator[ExecuteResult]:
         text_output=report.printed,
         json_report=report.json_report,
         coverage=_coverage(report, len(report.coverage.files) if report.coverage else 0, in_full=True),
+        base=report.base.answer(report.base.largest) if report.base else None,
     )
     yield answer
     without: dict[str, Any] = {"json_report": None}
@@ -147,6 +152,11 @@ class _Ladder:
         self.errors = list(collection_errors.ever_more(report.collection_errors))
         examples = {cause.example.node_id for cause in report.groups}
         self.further = [failure for failure in report.failures if failure.node_id not in examples]
+        # The example that is the first to have the statement of a place; all are shown in this order.
+        self.stated_by: dict[str, str] = {}
+        for failure in (*(cause.example for cause in report.groups), *self.further):
+            for place in rendering.stated_places(failure):
+                self.stated_by.setdefault(place, failure.node_id)
         self.scale = max(1.0, (request.max_tokens or request.default_max_tokens) / USUAL_TOKENS)
         self.usual = ExampleStyle(
             captured=CAPTURED if report.captures else 0,
@@ -157,6 +167,8 @@ class _Ladder:
         self.causes = min(round(MAX_CAUSES * self.scale), len(report.groups))
         gaps = coverage.files_with_gaps(report.coverage)
         self.files = ever_larger(gaps if request.detail == "tests" else min(gaps, MAX_FILES))
+        groups = report.base.largest if report.base else 0
+        self.named = ever_larger(groups if request.detail == "tests" else min(groups, MAX_NAMED))
         self.examples: dict[tuple[str, int, int | None], _Example] = {}
 
     def highest(self, fits: Fits) -> ExecuteResult:
@@ -181,10 +193,13 @@ class _Ladder:
         steps += [{"causes": number} for number in range(2, self.causes + 1)]
         steps += [{"tokens": most} for most in (*LESS_TOKENS, round(FIRST_TOKENS * self.scale))] if groups else []
         steps += [{"ids": True}]
+        steps += [{"named": number} for number in self.named]
         steps += [{"files": number} for number in self.files if number <= FIRST_FILES]
         steps += [{"examples": number} for number in range(2, self.causes + 1)]
         steps += [{"text": True}]
-        steps += [{"not_failed": others}] if others <= LISTED_WITHOUT_FAILURE else []
+        # Who stops at the first failure wants to see that one.
+        is_one_wanted = self.request.failfast and bool(groups)
+        steps += [{"not_failed": others}] if others <= LISTED_WITHOUT_FAILURE and not is_one_wanted else []
         steps += [{"files": number} for number in self.files if number > FIRST_FILES]
         steps += [{"captured": characters} for characters in self._more_captured()]
         rung = Rung()
@@ -226,6 +241,7 @@ class _Ladder:
             text_output="\n".join(filter(None, (text, report.closing))),
             json_report=None,
             coverage=_coverage(report, rung.files, in_full=self.request.detail != "auto"),
+            base=report.base.answer(rung.named) if report.base else None,
             omitted=self._omitted(rung, failed, of_pytest=max(0, len(report.condensed) - len(text))),
         )
 
@@ -237,6 +253,8 @@ class _Ladder:
         """The longest one that costs no more than it may."""
         most = rung.tokens if is_first else min(rung.tokens, round(rung.short * self.scale))
         style = self.usual if is_first or rung.short > SHORT_TOKENS else self.usual.short
+        above = (place for place in rendering.stated_places(failure) if self.stated_by[place] != failure.node_id)
+        style = replace(style, stated_above=frozenset(above))
         key = failure.node_id, most, rung.captured
         if key not in self.examples:
             self.examples[key] = self._fitted(failure, style, most, rung.captured)
@@ -270,7 +288,12 @@ class _Ladder:
         """`of_pytest`: how many characters of what pytest has printed are left out."""
         report = self.report
         of_texts, of_captured = sum(each.text for each in failed), sum(each.captured for each in failed)
-        hints = self._hints(rung, of_texts=of_texts > 0, of_captured=of_captured > 0, of_pytest=of_pytest > 0)
+        hints = {
+            *self._hints_on_tests(rung),
+            *([BY_TOKENS] if of_texts else []),
+            *([BY_TOKENS if self.request.show_capture else BY_CAPTURE] if of_captured else []),
+            *([BY_FULL if rung.text else BY_TOKENS] if of_pytest else []),
+        }
         if not hints:
             return None
         listed = [test.outcome for test in report.not_failed[: rung.not_failed]]
@@ -280,23 +303,16 @@ class _Ladder:
             skipped=report.summary.skipped - listed.count("skipped"),
             same_cause_failures=sum(len(cause.others) for cause in named) - rung.further,
             text_characters=of_texts + of_captured + of_pytest,
-            hint="; ".join(hints),
+            hint="; ".join(hint for hint in HINTS if hint in hints),
         )
 
-    def _hints(self, rung: Rung, *, of_texts: bool, of_captured: bool, of_pytest: bool) -> list[str]:
-        """What brings back what is left out; none if nothing is."""
+    def _hints_on_tests(self, rung: Rung) -> Iterator[str]:
+        """What brings back tests and files that this rung does not show."""
         is_auto = self.request.detail == "auto"
-        unshown = rung.examples < len(self.report.groups)
-        by_detail = is_auto and unshown and rung.examples == self.causes
-        by_capture = of_captured and not self.request.show_capture
-        others = len(self.report.not_failed) + len(self.further)
-        too_large = (
-            (unshown and not by_detail)
-            or of_texts
-            or (of_captured and not by_capture)
-            or (of_pytest and not rung.text)
-            or (bool(self.errors) and rung.errors < len(self.errors) - 1)
-            or (not is_auto and rung.not_failed + rung.further < others)
-        )
-        applies = {BY_TOKENS: too_large, BY_DETAIL: by_detail, BY_CAPTURE: by_capture, BY_FULL: of_pytest and rung.text}
-        return [hint for hint, does in applies.items() if does]
+        if rung.examples < len(self.report.groups):
+            # Where the budget leaves room, `auto` shows no more causes than these.
+            yield BY_DETAIL if is_auto and rung.examples == self.causes else BY_TOKENS
+        if rung.errors < len(self.errors) - 1:
+            yield BY_TOKENS
+        if not is_auto and rung.not_failed + rung.further < len(self.report.not_failed) + len(self.further):
+            yield BY_TOKENS

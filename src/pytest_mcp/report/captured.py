@@ -81,6 +81,8 @@ def _excerpt(content: str, failure: Failure, style: ExampleStyle) -> _Excerpt:
     totals = accumulate(len(line) + 1 for line in reversed(lines))
     # The last line in any case.
     kept = max(1, sum(total <= style.captured for total in totals)) if style.captured else 0
+    while 1 < kept < len(lines) and not lines[len(lines) - kept].strip():
+        kept -= 1
     shown = [cut_middle(line, style.captured, separator=" ") for line in lines[len(lines) - kept :]]
     everything = sum(len(part) for parts in redrawn for part in parts)
     return _Excerpt(shown, len(lines) - kept, max(0, everything - sum(map(len, shown))))

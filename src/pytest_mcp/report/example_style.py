@@ -30,6 +30,8 @@ class ExampleStyle:
     width: int = WIDTH
     # Otherwise only the first part of a failure, and of a long chain the first and the last exceptions.
     every_part: bool = True
+    # Places whose statement an example above this one has.
+    stated_above: frozenset[str] = frozenset()
 
     def reduced(self) -> Iterator["ExampleStyle"]:
         """This, then with ever less."""

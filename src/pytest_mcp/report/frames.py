@@ -1,11 +1,12 @@
 """The frames of an exception in few lines: those of the project with place and statement, the others folded.
 
 The test's own frame and the last two of the project have their statement, the innermost also the values of its
-arguments or all of its variables. Frames that repeat are shown once.
+arguments or all of its variables. Frames that repeat are shown once, and so is a statement that several examples have,
+but for that of the test.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
 from pytest_mcp.report import places
@@ -18,14 +19,17 @@ FRAMES_WITH_STATEMENT = 2
 MAX_ROUND = 5
 # A statement of several lines is joined up to this length; of a longer one the first line is shown.
 STATEMENT_CHARACTERS = 160
-# What is shown of the values of arguments: of each, and of all.
+# What is shown of the values of arguments: of each, of all, and of those that the statement does not name.
 VALUE_CHARACTERS = 60
 VALUES_CHARACTERS = 200
+UNNAMED_CHARACTERS = 100
 # A local variable in one line.
 VARIABLE_CHARACTERS = 120
 MAX_VARIABLES = 20
 
-_OBJECT = re.compile(r"^<.*>$|<_pytest\.", re.DOTALL)
+# A value that is, or holds, an object without a repr of its own.
+_OBJECT = re.compile(r"^<.*>$|<_pytest\.|<[^<>]{1,200} at 0x[0-9a-fA-F]+>", re.DOTALL)
+_NAME = re.compile(r"[^\W\d]\w*")
 # Where the lines of a statement are joined.
 _BRACKET = re.compile(r"(?<=[(\[{])\n|\n(?=[)\]}.])")
 _BREAK = re.compile(r"\n *")
@@ -35,14 +39,7 @@ def frame_lines(raised: Raised, node_id: str, style: ExampleStyle) -> Iterator[s
     frames = _with_inner(raised.frames)
     own = {index: frame for index, frame in enumerate(frames) if not places.is_foreign(frame.path)}
     innermost = max(own, default=None)
-    # The last of each place, so that a recursion does not take both.
-    different = {(frame.place, frame.function): index for index, frame in own.items()}
-    stated = set(
-        sorted(different.values())[-FRAMES_WITH_STATEMENT:] if style.outer_frames else [max(own)] if own else []
-    )
-    stated |= {index for (_, function), index in different.items() if function == test_function(node_id)}
-    # What raises a group only collects what others have raised.
-    stated |= set() if raised.link == "group" else {len(frames) - 1}
+    stated = _stated_frames(raised, frames, node_id, FRAMES_WITH_STATEMENT if style.outer_frames else 1)
     for is_folded, run in groupby(enumerate(frames), key=lambda pair: pair[0] not in own and pair[0] not in stated):
         together = list(run)
         if is_folded:
@@ -56,6 +53,24 @@ def frame_lines(raised: Raised, node_id: str, style: ExampleStyle) -> Iterator[s
                     yield _place(frame)
             if repeated and (style.outer_frames or unit[-1][0] in stated):
                 yield f"    [{repeated} more frames like {'this' if len(unit) == 1 else f'these {len(unit)}'}]"
+
+
+def _stated_frames(raised: Raised, frames: Sequence[Frame], node_id: str, number: int) -> set[int]:
+    """Where frames are that have their statement: the last of the project, the test's own, the one that raised."""
+    # The last of each place, so that a recursion does not take both.
+    different = {
+        (frame.place, frame.function): index for index, frame in enumerate(frames) if not places.is_foreign(frame.path)
+    }
+    of_test = {index for (_, function), index in different.items() if function == test_function(node_id)}
+    # What raises a group only collects what others have raised.
+    last = set() if raised.link == "group" else {len(frames) - 1}
+    return {*sorted(different.values())[-number:], *of_test, *last}
+
+
+def stated_places(raised: Raised, node_id: str) -> list[str]:
+    """Where an exception has a statement however little of it is shown."""
+    frames = _with_inner(raised.frames)
+    return [frames[index].place for index in sorted(_stated_frames(raised, frames, node_id, 1)) if index >= 0]
 
 
 def test_function(node_id: str) -> str:
@@ -118,7 +133,7 @@ def _place(frame: Frame) -> str:
 
 def _stated(frame: Frame, node_id: str, style: ExampleStyle, *, innermost: bool) -> Iterator[str]:
     yield _place(frame)
-    if frame.statement:
+    if frame.statement and (frame.place not in style.stated_above or frame.function == test_function(node_id)):
         yield f"    {_statement(frame.statement)}"
     if innermost and style.variables and frame.variables:
         yield from _variables(frame.variables)
@@ -145,20 +160,26 @@ def _variables(lines: tuple[str, ...]) -> Iterator[str]:
 
 
 def _arguments(frame: Frame, node_id: str) -> Iterator[str]:
-    """Values that a reader cannot know: no bare objects, and of a test only parameters that its id does not show."""
-    _, bracket, parameters = node_id.rpartition("::")[2].partition("[")
-    named, left = [], VALUES_CHARACTERS
+    """Values that a reader cannot know: fewer of those that the statement does not name."""
+    named = set(_NAME.findall(frame.statement or ""))
+    shown: list[str] = []
+    left = {True: VALUES_CHARACTERS, False: UNNAMED_CHARACTERS}
     for name, value in frame.arguments:
-        is_known = frame.function == test_function(node_id) and (not bracket or value.strip("'\"") in parameters)
-        if name in ("self", "cls") or _OBJECT.search(value) or is_known:
+        if _is_known(name, value, frame, node_id):
             continue
         text = f"{name} = {_shortened(value, VALUE_CHARACTERS)}"
-        left -= len(text)
-        if left < 0:
-            break
-        named.append(text)
-    if named:
-        yield f"    {', '.join(named)}"
+        left[name in named] -= len(text)
+        if left[name in named] >= 0 and sum(map(len, [*shown, text])) <= VALUES_CHARACTERS:
+            shown.append(text)
+    if shown:
+        yield f"    {', '.join(shown)}"
+
+
+def _is_known(name: str, value: str, frame: Frame, node_id: str) -> bool:
+    """Whether it is a bare object, or an argument of the test that its id shows or that is a fixture."""
+    _, bracket, parameters = node_id.rpartition("::")[2].partition("[")
+    is_of_test = frame.function == test_function(node_id) and (not bracket or value.strip("'\"") in parameters)
+    return name in ("self", "cls") or _OBJECT.search(value) is not None or is_of_test
 
 
 def _shortened(value: str, most: int) -> str:

@@ -163,10 +163,14 @@ def by_file(groups: Iterable[Group]) -> str:
 
 
 def _counted(count_by_place: Counter[str]) -> str:
-    """One place by itself; several with how many failures each has."""
+    """One place by itself; several with how many failures each has, and those of one file by their lines."""
     if len(count_by_place) == 1:
         return next(iter(count_by_place))
-    named = [f"{place} ({count})" for place, count in count_by_place.most_common(SHOWN_PLACES)]
+    named, before = [], ""
+    for place, count in count_by_place.most_common(SHOWN_PLACES):
+        file, _, line_number = place.rpartition(":")
+        named.append(f"{f':{line_number}' if file and file == before else place} ({count})")
+        before = file
     more = len(count_by_place) - len(named)
     return ", ".join(named) + (f" and {more} more" if more else "")
 

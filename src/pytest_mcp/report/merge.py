@@ -8,7 +8,7 @@ decided in `verdict`.
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, TypeVar
 
-from pytest_mcp.report import coverage, rerun, verdict
+from pytest_mcp.report import base_groups, coverage, rerun, verdict
 from pytest_mcp.report.report import Report
 from pytest_mcp.text import few
 
@@ -62,6 +62,7 @@ def merge(
         captures=all(report.captures for report in reports),
         locals=any(report.locals for report in reports),
         coverage=coverage.merged_coverage([report.coverage for report in reports if report.coverage]),
+        base=base_groups.merged_groups([report.base for report in reports if report.base]),
     )
 
 
@@ -105,7 +106,7 @@ def _rerun(reports: Sequence[Report], *, keeps_apart: bool) -> rerun.Arguments |
     asked = [report.rerun for report in reports if report.rerun is not None]
     if not asked:
         return None
-    named = [rerun.names_of(each) for each in asked]
+    named = [_names(report, report.rerun) for report in reports if report.rerun is not None]
     names = [name for each in named for name in each]
     if keeps_apart:
         # An expression of one of them is not for the others.
@@ -114,3 +115,9 @@ def _rerun(reports: Sequence[Report], *, keeps_apart: bool) -> rerun.Arguments |
         return {"node_ids": names, **filters}
     unnamed = next((each for each, names in zip(asked, named, strict=True) if not names), None)
     return rerun.covering(names, asked[0].get("pattern")) if unnamed is None else unnamed
+
+
+def _names(report: Report, asked: rerun.Arguments) -> list[str]:
+    """What its failures are in, without the expression that only its own tests were searched for."""
+    node_ids = [failure.node_id for failure in report.failures]
+    return rerun.names_of(rerun.covering(node_ids, None) if "keywords" in asked and node_ids else asked)

@@ -45,13 +45,22 @@ MAX_COLLECTION_ERRORS = 20
 
 
 def diagnose(run: Run[Asked_co]) -> CallError | None:
-    """The first cause that applies. The most certain causes are checked first."""
-    ledger = run.ledger
+    """The error of the first cause that applies; the most certain causes are checked first."""
+    return (
+        _ended_from_outside(run)
+        or _refused(run)
+        or _broken_session(run)
+        or (None if _has_result(run) else _unfinished(run))
+    )
+
+
+def _ended_from_outside(run: Run[Asked_co]) -> CallError | None:
+    """Of a run that was stopped, or whose records cannot be trusted."""
     if run.exit.stopped_by is not None:
         return interrupted(run, run.exit.stopped_by)
     if run.exit.timed_out:
         return _error(run, "timeout", f"pytest execution exceeded timeout of {run.time_limit} seconds")
-    if run.exit.reason == "interrupted" and (ledger.ended is None or ledger.interrupted is not None):
+    if run.exit.reason == "interrupted" and (run.ledger.ended is None or run.ledger.interrupted is not None):
         return interrupted(run, "SIGINT")
     if run.exit.reason == "overflow":
         return _failed(run, "crash", f"its report exceeded {REPORT_LIMIT // 2**20} MiB, so the run was stopped")
@@ -60,6 +69,12 @@ def diagnose(run: Run[Asked_co]) -> CallError | None:
     if run.exit.report == "unread":
         too_many = "its report has more records than a test run can write (does a test write to it?)"
         return _failed(run, "crash", f"{too_many}; not all of them were read")
+    return None
+
+
+def _refused(run: Run[Asked_co]) -> CallError | None:
+    """Of a call, or of settings of the project, that pytest refused."""
+    ledger = run.ledger
     if faults := _refused_arguments(run):
         return RefusedByPytest(faults, _facts(run))
     if ledger.no_xdist is not None:
@@ -67,6 +82,12 @@ def diagnose(run: Run[Asked_co]) -> CallError | None:
         return _failed(run, "usage_error", why)
     if ledger.usage_fault is not None and not _is_of_broken_modules(ledger, ledger.usage_fault):
         return _failed(run, "usage_error", _usage_headline(ledger.usage_fault))
+    return None
+
+
+def _broken_session(run: Run[Asked_co]) -> CallError | None:
+    """Of a session that pytest, its workers or somebody's hook ended early."""
+    ledger = run.ledger
     if ledger.internal_fault is not None and run.exit.code in (None, 3):
         return _failed(run, "pytest_internal", _internal_error(run, ledger.internal_fault.text))
     if ledger.workers_down and ledger.selected is None:
@@ -75,11 +96,14 @@ def diagnose(run: Run[Asked_co]) -> CallError | None:
     if ledger.interrupted is not None and not _stopped_itself(ledger):
         said = filter(None, (ledger.interrupted.error_type, ledger.interrupted.message))
         return interrupted(run, in_line(": ".join(said)))
-    if ledger.ended is not None and run.exit.code is not None:
-        return None
-    if ledger.collection_failures and not ledger.session_started and run.exit.code is not None:
-        return None  # the session does not start if a conftest cannot be imported
-    return _unfinished(run)
+    return None
+
+
+def _has_result(run: Run[Asked_co]) -> bool:
+    """Whether the session ended; it does not start if a conftest cannot be imported."""
+    ledger = run.ledger
+    never_started = bool(ledger.collection_failures) and not ledger.session_started
+    return run.exit.code is not None and (ledger.ended is not None or never_started)
 
 
 def without_xdist(run: Run[Asked_co], fix: Sentence) -> ExecutionFailed:
@@ -159,21 +183,31 @@ def _unfinished(run: Run[Asked_co]) -> CallError:
     if run.exit.report == "truncated" or ledger.hello is None or ledger.gaps:
         why = "its report is incomplete (a test may have truncated or overwritten a file that it did not open)"
         return _failed(run, "crash", f"{why}; the process exited with code {code}")
+    if (misuse := _misused(run)) is not None:
+        return _failed(run, "usage_error", misuse)
+    return _failed(run, "crash", _crashed(run))
+
+
+def _misused(run: Run[Asked_co]) -> str | None:
+    """How the project's settings or plugins kept the session from starting, if they did."""
+    ledger, code = run.ledger, run.exit.code
     if ledger.escaped is not None and ledger.escaped.error_type != "SystemExit" and not ledger.session_started:
-        why = in_line(f"{ledger.escaped.error_type}: {ledger.escaped.message}")
-        return _failed(run, "usage_error", f"pytest could not be configured: {why}")
+        return f"pytest could not be configured: {in_line(f'{ledger.escaped.error_type}: {ledger.escaped.message}')}"
     if not ledger.session_started and code == 0 and (ledger.configured or run.exit.stdout.startswith("pytest ")):
-        why = "no tests were run; the project's addopts seem to contain --help, --version, --markers or the like"
-        return _failed(run, "usage_error", why)
+        return "no tests were run; the project's addopts seem to contain --help, --version, --markers or the like"
     if ledger.returned is not None and ledger.returned.exit_status == code == _USAGE:
         # A hook of the project has raised pytest's UsageError, which pytest prints and does not report.
-        return _failed(run, "usage_error", "; ".join(map(in_line, _SAID.findall(run.exit.stderr))) or "usage error")
+        return "; ".join(map(in_line, _SAID.findall(run.exit.stderr))) or "usage error"
+    return None
+
+
+def _crashed(run: Run[Asked_co]) -> str:
     printed = run.exit.stdout + run.exit.stderr
     if len(marks := list(_PYTEST_TIMEOUT.finditer(printed))) > 1:
         own = stacks.own_frames(run, printed[marks[-2].end() : marks[-1].start()])
         at = f" at {own[-1]}" if own else ""
-        return _failed(run, "crash", f"pytest-timeout (method: thread) ended the process{at}")
-    return _failed(run, "crash", f"the process exited with code {code} before the test session finished")
+        return f"pytest-timeout (method: thread) ended the process{at}"
+    return f"the process exited with code {run.exit.code} before the test session finished"
 
 
 def _failed(run: Run[Asked_co], error_type: ErrorType, why: str) -> ExecutionFailed:

@@ -29,7 +29,7 @@ MANY_TESTS = 10
 FEW_TESTS = 3
 # How many reasons for skips are named, the most frequent first, and how many beside failures.
 REASONS_SHOWN = 5
-REASONS_BESIDE_FAILURES = 2
+REASONS_BESIDE_FAILURES = 1
 # Of the reason for which a module skips itself: a notice names three modules with theirs.
 REASON_CHARACTERS = 100
 # How Python, numpy, C++ and the system say that there is no memory left. A thread needs memory for its stack.
@@ -266,12 +266,12 @@ def _seed(ledger: Ledger) -> list[str]:
 
 
 def _slowest(run: Run[Request]) -> list[str]:
-    """The fewest tests that take more than half of a long run."""
+    """The fewest tests that take more than half of a long run in which nothing failed."""
     tests = sorted(run.ledger.completed, key=lambda record: -record.duration)
     clock = run.ledger.ended.duration if run.ledger.ended else run.exit.duration
     # With parallel workers the sum of the durations exceeds the wall-clock time.
     total = max(clock, sum(record.duration for record in tests))
-    if total <= LONG_RUN or len(tests) < MANY_TESTS:
+    if total <= LONG_RUN or len(tests) < MANY_TESTS or run.ledger.failed:
         return []
     for count in range(1, FEW_TESTS + 1):
         slowest = tests[:count]

@@ -11,10 +11,10 @@ from dataclasses import replace
 from itertools import dropwhile
 
 from pytest_mcp.api.results import TestResult
+from pytest_mcp.report import frames
 from pytest_mcp.report.captured import captured_lines
 from pytest_mcp.report.example_style import ExampleStyle
 from pytest_mcp.report.failures import ANNOUNCED, Failure, Part, Section, named_group, plain
-from pytest_mcp.report.frames import frame_lines, test_function
 from pytest_mcp.run.exceptions import Raised
 from pytest_mcp.text import cut_middle
 
@@ -38,13 +38,20 @@ _DIFFERENCE = re.compile(r"^ *[-+] ", re.MULTILINE)
 # Marks below a line of a difference, which say what the two lines show already.
 _MARKS = re.compile(r" *\? [ +^-]*$")
 # The value of an expression, which the line above has.
-_WHERE = re.compile(r"( *\+ +(?:where|and) ++)(.{41,}?)( = .*)$")
+_WHERE = re.compile(r"""( *\+ +(?:where|and) ++)('(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+"|.+?)( = .*)$""")
+LONGEST_VALUE = 40
+# What tells one way to write an expression from another.
+_LAYOUT = str.maketrans('"', "'", " \n")
 # A function or method that was called, whose name the statement has. The value of what it was called on stays.
 _CALLABLE = re.compile(
     r" *\+ +(?:where|and) ++(?:<(?:function|bound method|built-in|class|module) .*?> = |(\w++) = )"
     r"(?!b['\"])[A-Za-z_<](?(1).*\.\1$)"
 )
-_FUNCTION = re.compile(r"<function ([\w.]++) at 0x…>")
+_FUNCTION = re.compile(r"<function (?:[\w.]++<locals>\.)*+([\w.]++|<lambda>) at 0x…>(?=\()|<function ([\w.]++) at 0x…>")
+# How `'\n'.join([...])` is explained: what it is made of stands in the code.
+_JOINED = re.compile(
+    r" *\+ +(?:where|and) ++.*(?: = <built-in method join of str object at 0x\w+>\(.*| = '[^']{0,10}'\.join)$"
+)
 _LINKS = {
     "cause": "raised from the above:",
     "context": "raised while handling the above:",
@@ -93,6 +100,12 @@ def render(failure: Failure, style: ExampleStyle) -> str:
     return plain("\n".join([*lines, *captured_lines(failure.sections, failure, style)]))
 
 
+def stated_places(failure: Failure) -> list[str]:
+    """Where the first part of a failure has a statement, however little is shown of it."""
+    chain = failure.parts[0].chain
+    return frames.stated_places(chain[-1], failure.node_id) if chain else []
+
+
 def characters_left_out(failure: Failure, style: ExampleStyle) -> int:
     """Of the texts of exceptions."""
     texts = [
@@ -131,7 +144,7 @@ def _part(part: Part, failure: Failure, style: ExampleStyle) -> Iterator[str]:
         yield f"-- {part.title}: {part.message.strip().partition(chr(10))[0]}"
     has_no_place = not any(raised.frames for raised in part.chain) if part.chain else "\n" not in part.text.strip()
     if part.place and has_no_place:
-        yield f"{part.place}: in {test_function(failure.node_id)}"
+        yield f"{part.place}: in {frames.test_function(failure.node_id)}"
     if part.chain:
         yield from _chain(part, failure, style)
     else:
@@ -148,7 +161,7 @@ def _chain(part: Part, failure: Failure, style: ExampleStyle) -> Iterator[str]:
         if index in left_out:
             yield from [f"[{len(left_out)} more exceptions]"] if index == FIRST_RAISED else []
             continue
-        yield from frame_lines(raised, failure.node_id, style if raised is chain[-1] else quiet)
+        yield from frames.frame_lines(raised, failure.node_id, style if raised is chain[-1] else quiet)
         if raised.note:
             yield f"[{raised.note.partition(chr(10))[0].strip('! ')}]"
         text = raised.text if style.equal_lines else _differing(raised.text)
@@ -168,8 +181,23 @@ def _unsaid(raised: Raised, part: Part, failure: Failure, text: Sequence[str]) -
     text = text[_is_said(message, raised.headline) :]
     cause = failure.cause if part is failure.parts[0] else ""
     rest = dropwhile(lambda line: len(line) > SHORTEST_LINE and line.strip() in cause, text)
-    # unittest repeats short values as a difference.
-    return [line for line in rest if not (_DIFFERENCE.match(line) and len(line) > SHORTEST_LINE and line[2:] in cause)]
+    statement = (raised.frames[-1].statement or "") if raised.frames else ""
+    return [
+        line
+        for line in rest
+        if not (_is_repeated(line, cause) or _is_in_statement(line, message, statement) or _JOINED.match(line))
+    ]
+
+
+def _is_repeated(line: str, cause: str) -> bool:
+    """unittest repeats short values as a difference."""
+    return _DIFFERENCE.match(line) is not None and len(line) > SHORTEST_LINE and line[2:] in cause
+
+
+def _is_in_statement(line: str, message: str, statement: str) -> bool:
+    """Whether it says the value of an expression, of which the statement has the one and the message the other."""
+    said = _WHERE.match(line)
+    return said is not None and said[2] in message and said[3][3:].translate(_LAYOUT) in statement.translate(_LAYOUT)
 
 
 def _is_said(message: str, line: str) -> bool:
@@ -192,9 +220,10 @@ def _bounded(text: Sequence[str], style: ExampleStyle) -> Iterator[str]:
 
 def _without_value(line: str) -> str:
     # Addresses are masked first: of one that is cut nothing tells that it is one.
-    line = _FUNCTION.sub(r"\1", plain(line))
+    line = _FUNCTION.sub(lambda function: function[1] or function[2], plain(line))
     where = _WHERE.match(line)
-    return f"{where[1]}{where[2][:20]}...{where[2][-10:]}{where[3]}" if where else line
+    is_long = where is not None and len(where[2]) > LONGEST_VALUE
+    return f"{where[1]}{where[2][:20]}...{where[2][-10:]}{where[3]}" if where and is_long else line
 
 
 def _differing(text: tuple[str, ...]) -> tuple[str, ...]:

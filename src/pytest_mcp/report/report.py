@@ -29,6 +29,7 @@ from pytest_mcp.report import (
     selection,
     shard_facts,
 )
+from pytest_mcp.report.base_groups import BaseGroups
 from pytest_mcp.report.coverage import MeasuredCoverage
 from pytest_mcp.report.failures import Failure
 from pytest_mcp.report.grouping import Group
@@ -110,6 +111,7 @@ class Report:
     captures: bool = True
     locals: bool = False
     coverage: MeasuredCoverage | None = None
+    base: BaseGroups | None = None
     json_report: dict[str, Any] | None = None
     shard: ShardFacts | None = None
     # Which Python ran which command, and where; None if no process was started.
@@ -181,11 +183,13 @@ def execution_report(run: Run[ExecuteTests], problem: CallError | None) -> Repor
     ]
     failed_ids = [failure.node_id for failure in failed]
     ran = [record.node_id for record in ledger.completed] if failed else []
-    is_whole = not (ledger.not_run or ledger.running or ledger.collection_failures)
+    is_over = not (ledger.not_run or ledger.running)
+    is_whole = is_over and not ledger.collection_failures
     again = rerun.rerun_arguments(
         failed_ids,
         request,
-        ran=ran,
+        # Of tests that did not run here, words that select few failures could select some.
+        ran=ran if (is_over and run.shard is None) or len(failed) > rerun.MAX_TESTS else (),
         broken=[event.file for event in ledger.collection_failures],
         unaskable=ledger.unaskable if failed else (),
     )

@@ -22,6 +22,8 @@ _NO_TRUNCATION = ("--override-ini=truncation_limit_lines=0", "--override-ini=tru
 
 
 def build(request: Request, config: Config, python: Path, *, own_prefix: Path, collect_only: bool) -> Command:
+    if isinstance(request, ExecuteTests) and not config.shows_values:
+        request = request.model_copy(update={"locals": False})
     asked = list(dict.fromkeys(target for _, target in request.targets))
     # pytest's versions disagree on what overlapping arguments run, so it gets none that overlap.
     targets = [target for target in asked if not any(other is not target and other.covers(target) for other in asked)]
@@ -53,6 +55,7 @@ def build(request: Request, config: Config, python: Path, *, own_prefix: Path, c
             "workers": workers,
             "ids": None,
             "trace": None,
+            "calls": None,
             "moved": None,
             "coverage": None,
             "limited_memory": config.max_memory is not None,

@@ -79,7 +79,9 @@ _OTHER_WORDS: dict[Any, str] = {
 KINDS: Mapping[str, type[Event]] = {
     _OTHER_WORDS.get(kind) or re.sub(r"\B(?=[A-Z])", "_", kind.__name__).lower(): kind
     for kind in vars(events).values()
-    if isinstance(kind, type) and kind.__module__ == events.__name__ and kind not in (events.Item, events.Line)
+    if isinstance(kind, type)
+    and kind.__module__ == events.__name__
+    and kind not in (events.Item, events.Line, events.CallCode, events.CallRow)
 }
 _READERS = {
     word: (kind, {name: reader(hint) for name, hint in get_type_hints(kind, include_extras=True).items()})

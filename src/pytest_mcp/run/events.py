@@ -245,6 +245,45 @@ class Covered(NamedTuple):
     error: str | None
 
 
+# --- recorded calls -------------------------------------------------------------------------------
+
+# Rows of the table of values, each a kind and what belongs to it. They are checked where they are used.
+CallValues = NamedTuple("CallValues", [("rows", list[list[Any]])])
+# The end of it: whether the trace function was ours all the time, whether all calls are there, and the lines of some.
+CallsEnded = NamedTuple("CallsEnded", [("complete", bool), ("whole", bool), ("lines", list[list[int]])])
+
+
+class CallCode(NamedTuple):
+    """A function, class body or module: `names` are those of its arguments, its closure and globals, in this order."""
+
+    file: str
+    function: str
+    line: int
+    digest: int
+    names: list[str]
+    arguments: int
+    locals: int
+
+
+class CallRow(NamedTuple):
+    """One call, by numbers of codes, calls and values. `after` has pairs of a place in `names` and a value."""
+
+    code: int
+    parent: int
+    phase: str
+    line: int
+    outcome: str
+    result: int
+    ended: int
+    given: list[int]
+    after: list[int]
+    yields: list[int]
+
+
+CallCodes = NamedTuple("CallCodes", [("rows", list[CallCode])])
+Calls = NamedTuple("Calls", [("rows", list[CallRow])])
+
+
 # --- traced tests --------------------------------------------------------------------------------
 
 

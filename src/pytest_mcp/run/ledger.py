@@ -134,6 +134,10 @@ class Ledger:
     collectors: list[events.Collected] = field(default_factory=list)
     deselected_ids: set[str] = field(default_factory=set)
     executed: dict[str, events.Executed] = field(default_factory=dict)
+    call_values: list[events.CallValues] = field(default_factory=list)
+    call_codes: list[events.CallCodes] = field(default_factory=list)
+    calls: list[events.Calls] = field(default_factory=list)
+    calls_ended: events.CallsEnded | None = None
     failed: int = 0
     unreported: int = 0
     last_number: int = 0

@@ -31,16 +31,16 @@ APPS = "io.modelcontextprotocol/ui"
 
 # What a message must look like. A tuple is a choice, a list is one of any length, and `_NONE` also means absent.
 # Names that are not here are refused, unless `...` says what they may hold: the SDK ignores unknown capabilities.
-Shape = Any
+Pattern = Any
 _NONE = type(None)
-_OBJECT: Shape = {...: object}
-_OBJECTS: Shape = {...: _OBJECT}
+_OBJECT: Pattern = {...: object}
+_OBJECTS: Pattern = {...: _OBJECT}
 _TOKEN = (int, str, _NONE)
 
 
-def _open(**known: Shape) -> Shape:
+def _open(**known: Pattern) -> Pattern:
     """An object that may have these names, and any others."""
-    return {name: (shape, _NONE) for name, shape in known.items()} | {...: object}
+    return {name: (pattern, _NONE) for name, pattern in known.items()} | {...: object}
 
 
 _ICON = _open(mimeType=str, sizes=[str], theme=("light", "dark")) | {"src": str}
@@ -189,20 +189,20 @@ def _parsed(line: bytes) -> Any:
         return None
 
 
-def _fits(value: Any, shape: Shape) -> bool:
-    if isinstance(shape, tuple):
-        return any(_fits(value, choice) for choice in shape)
-    if isinstance(shape, list):
-        return isinstance(value, list) and all(_fits(entry, shape[0]) for entry in value)
-    if isinstance(shape, str):
-        return bool(value == shape)
-    if not isinstance(shape, dict):
+def _fits(value: Any, pattern: Pattern) -> bool:
+    if isinstance(pattern, tuple):
+        return any(_fits(value, choice) for choice in pattern)
+    if isinstance(pattern, list):
+        return isinstance(value, list) and all(_fits(entry, pattern[0]) for entry in value)
+    if isinstance(pattern, str):
+        return bool(value == pattern)
+    if not isinstance(pattern, dict):
         # Not isinstance: True is not an integer here.
-        return shape is object or type(value) is shape
+        return pattern is object or type(value) is pattern
     if not isinstance(value, dict):
         return False
-    names = {*value, *shape} - {...}
-    return all(_fits(value.get(name), shape.get(name, shape.get(..., ()))) for name in names)
+    names = {*value, *pattern} - {...}
+    return all(_fits(value.get(name), pattern.get(name, pattern.get(..., ()))) for name in names)
 
 
 def _read(source: int) -> bytes:

@@ -22,7 +22,7 @@ _CHUNK = 64 * 1024
 async def lines(descriptor: int, heard: bytes = b"") -> AsyncIterator[bytes]:
     """Yield every line, beginning with what was read before (`heard`); at the end also an unfinished one.
 
-    Of a line that is too long, yield a beginning that is too long as well, and drop the rest.
+    A line that is too long ends early: what is yielded is too long as well, and the rest is dropped.
     """
     kept: list[bytes] = []
     length = 0

@@ -53,11 +53,10 @@ def print_message(sentence: str) -> None:
     print(f"pytest-mcp: {sentence}", file=sys.stderr)
 
 
-def ask(question: str, *, default: bool = True) -> bool:
-    """Whether the user answers yes. Enter means the default, the end of the input means no."""
+def ask(question: str) -> bool:
+    """Whether the user answers yes. Enter means yes, the end of the input means no."""
     try:
-        answer = input(f"{question} [{'Y/n' if default else 'y/N'}] ").strip().lower()
-        return answer in ("y", "yes") or (default and not answer)
+        return input(f"{question} [Y/n] ").strip().lower() in ("", "y", "yes")
     except EOFError:
         show("")
         return False

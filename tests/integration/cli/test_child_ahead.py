@@ -74,7 +74,6 @@ def test_what_is_refused_runs_no_code_of_the_project_and_leaves_nothing(
     assert given(str(temporary)) == set()
 
 
-@pytest.mark.anyio
 async def test_nothing_is_left_of_it_if_the_command_is_killed(bench: Workbench) -> None:
     """While `run -` waits for ids on stdin, its child waits for the job."""
     temporary = bench.root.parent / "temporary"

@@ -78,7 +78,6 @@ def test_the_exit_code_is_pytests_own(bench: Workbench, files: dict[str, str], t
     assert done.returncode == bench.shell("--collect-only", *typed).returncode, done.stderr
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize(
     ("typed", "arguments"),
     [

@@ -32,7 +32,18 @@ def test_a_script_gets_the_answer_of_the_tool(bench: Workbench) -> None:
 
     answer = json.loads(done.stdout)
     assert (done.returncode, answer["kind"], answer["rerun"]) == (0, "passes", None)
-    assert list(answer) == ["kind", "confidence", "evidence", "suspects", "polluter", "notices", "rerun"]
+    keys = [
+        "kind",
+        "confidence",
+        "evidence",
+        "first_difference",
+        "broken_by",
+        "suspects",
+        "polluter",
+        "notices",
+        "rerun",
+    ]
+    assert list(answer) == keys
 
 
 def test_what_is_not_one_test_is_a_usage_error(bench: Workbench) -> None:

@@ -254,7 +254,6 @@ def test_a_command_in_a_member_uses_the_environment_of_its_workspace(bench: Work
     assert f"pytest-mcp: the environment is that of the workspace, {bench.root}/.venv\n" in done.stderr
 
 
-@pytest.mark.anyio
 async def test_an_agent_is_told_which_paths_to_name(monorepo: Workbench) -> None:
     config = monorepo.config._replace(python=None)
 
@@ -296,7 +295,7 @@ def test_doctor_explains_the_environment_of_a_path_and_at_the_root_is_ready_if_i
     assert (wrong.returncode, wrong.stdout) == (2, "")
 
 
-def test_doctor_at_the_root_names_the_member_that_is_not_ready_and_what_helps_it(monorepo: Workbench) -> None:
+def test_doctor_at_the_root_names_the_member_that_is_not_ready_and_how_to_examine_it(monorepo: Workbench) -> None:
     member(monorepo, "c", "no-pytest", BAD)
     environment = environment_of(monorepo)
 
@@ -305,6 +304,6 @@ def test_doctor_at_the_root_names_the_member_that_is_not_ready_and_what_helps_it
 
     answer = json.loads(at_root.stdout)
     assert (at_root.returncode, answer["ready"]) == (1, False)
-    assert answer["summary"] == "Not ready: no usable Python with pytest was found (in packages/c)"
-    assert "packages/c/.venv/bin/python" in answer["next_step"]
+    assert answer["summary"] == "Not ready: packages/c: packages/c/.venv/bin/python has no pytest"
+    assert answer["next_step"] == "pytest-mcp doctor packages/c"
     assert above.stdout.splitlines()[-1] == "Next: pytest-mcp doctor packages/a"

@@ -99,7 +99,6 @@ CALLS: dict[str, tuple[dict[str, str], list[str], dict[str, Any]]] = {
 }
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("name", CALLS)
 async def test_json_is_exactly_what_a_client_is_answered(bench: Workbench, name: str) -> None:
     files, typed, arguments = CALLS[name]

@@ -110,16 +110,6 @@ def test_an_ordinary_project_costs_few_tokens_and_gets_nothing_but_bytecode(ordi
     assert sorted(file for file in ordinary["files"] if not file.endswith(".pyc")) == sorted(ORDINARY)
 
 
-async def test_a_project_may_have_modules_of_the_same_names_as_those_that_explain_it(bench: Workbench) -> None:
-    names = ("environment_report", "ini_files", "import_origins", "selection_facts")
-    imports = "".join(f"import {name}\nassert {name}.MINE\n" for name in names)
-    bench.write({**{f"{name}.py": "MINE = True\n" for name in names}, "test_a.py": imports + FINE})
-
-    answer = await bench.explain()
-
-    assert (answer["ready"], answer["tests"]["count"]) == (True, 1)
-
-
 async def test_settings_above_the_root_are_not_told_as_its_own_but_named(bench: Workbench) -> None:
     (bench.root.parent / "pytest.ini").write_text("[pytest]\naddopts = -x\n", encoding="utf-8")
     bench.write({"test_a.py": FINE})
@@ -129,24 +119,6 @@ async def test_settings_above_the_root_are_not_told_as_its_own_but_named(bench: 
     assert (answer["config"]["file"], answer["config"]["addopts"]) == (None, "")
     (notice,) = answer["notices"]
     assert "../pytest.ini" in notice
-
-
-async def test_the_code_of_another_checkout_is_not_ready(bench: Workbench) -> None:
-    other = bench.root.parent / "other"
-    (other / "shop").mkdir(parents=True)
-    (other / "shop" / "__init__.py").touch()
-    bench.write(
-        {
-            "src/shop/__init__.py": "",
-            "conftest.py": f"import sys\nsys.path.insert(0, {str(other)!r})\n",
-            "test_a.py": f"import shop\n{FINE}",
-        }
-    )
-
-    answer = await bench.explain()
-
-    assert not answer["ready"]
-    assert answer["imported_elsewhere"] == [{"name": "shop", "file": f"{other}/shop/__init__.py", "own": "src/shop"}]
 
 
 async def test_files_that_cannot_be_collected_are_told_in_one_line_each(every_bench: Workbench) -> None:
@@ -233,8 +205,6 @@ async def test_no_variable_of_the_servers_is_told(bench: Workbench) -> None:
     assert "canary" not in json.dumps(answer)
 
 
-DJANGO = {"manage.py": "import os\nos.environ.setdefault('DJANGO_SETTINGS_MODULE', 'site1.settings')\n"}
-UNCONFIGURED = "class ImproperlyConfigured(Exception): pass\nraise ImproperlyConfigured('DJANGO_SETTINGS_MODULE')\n"
 SRC = {"src/till/__init__.py": "", "setup.py": ""}
 # What keeps tests from being collected → the end of the next step.
 UNRUNNABLE: dict[str, tuple[dict[str, str], str]] = {
@@ -252,8 +222,6 @@ UNRUNNABLE: dict[str, tuple[dict[str, str], str]] = {
     ),
     "a conftest that imports the package": ({**SRC, "conftest.py": "import till\n"}, "/python -m pip install -e ."),
     "a package that nothing has": ({"setup.py": "", "test_a.py": "import not_there\n" + FINE}, "-m pip install -e ."),
-    "Django without settings": ({**DJANGO, "test_a.py": UNCONFIGURED}, "> pytest.ini"),
-    "Django's names of test files": ({**DJANGO, "shop/tests.py": FINE}, "> pytest.ini"),
 }
 
 

@@ -81,7 +81,6 @@ def test_the_same_call_gets_the_same_answer_on_every_wire(
     assert answers[MODERN] == answers["stdio"]
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 async def test_the_page_is_offered_to_clients_that_announce_it_with_every_request(web: HostileWeb, mode: str) -> None:
     """Without sessions, what a handshake announces is not known any more when the tools are listed."""
@@ -93,7 +92,6 @@ async def test_the_page_is_offered_to_clients_that_announce_it_with_every_reques
     assert has_resources == any("ui" in (tool.meta or {}) for tool in tools) == (mode != "legacy")
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("mode", MODES)
 async def test_progress_is_live_for_the_official_client(web: HostileWeb, mode: str) -> None:
     web.project({"tests/test_steps.py": SLOW_STEPS, "tests/go0": ""})
@@ -112,7 +110,6 @@ async def test_progress_is_live_for_the_official_client(web: HostileWeb, mode: s
     assert notes[0] == (1, 4, "1/4 · 0 failed · tests/test_steps.py")
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("mode", MODES)
 async def test_a_run_ends_when_the_official_client_cancels_or_at_the_latest_when_it_leaves(
     web: HostileWeb, mode: str

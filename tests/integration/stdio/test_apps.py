@@ -77,7 +77,6 @@ async def given(bench: Workbench, mode: str, **arguments: Any) -> Given:
         )
 
 
-@pytest.mark.anyio
 async def test_a_client_that_shows_apps_lists_reads_calls_and_runs_the_failures_again_in_both_eras(
     bench: Workbench,
 ) -> None:
@@ -124,7 +123,6 @@ def turns(messages: list[Message]) -> list[Turn]:
     return [Turn(line(message), "id" in message) for message in messages]
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("messages", conversations())
 async def test_other_clients_get_the_bytes_of_a_server_that_has_no_page(
     bench: Workbench, messages: list[Message]
@@ -140,7 +138,6 @@ def without_times(told: str) -> str:
     return re.sub(r'(duration\\*": ?|passed in |failed in )[0-9.]+', r"\1", told)
 
 
-@pytest.mark.anyio
 async def test_an_answer_to_another_client_is_the_same_too(bench: Workbench) -> None:
     bench.write({"test_a.py": "def test_bad(): assert 0\n"})
     config = bench.config._replace(spare=False)
@@ -161,7 +158,6 @@ DIFFERENT = {
 }
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("name", DIFFERENT)
 async def test_a_client_that_cannot_show_this_kind_of_page_does_not_get_it(bench: Workbench, name: str) -> None:
     messages = [initialize(capabilities=DIFFERENT[name]), enveloped(1, "tools/list", capabilities=DIFFERENT[name])]
@@ -172,7 +168,6 @@ async def test_a_client_that_cannot_show_this_kind_of_page_does_not_get_it(bench
         assert "resource" not in told
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("app", get_args(AppChoice))
 @pytest.mark.parametrize("capabilities", [{}, WITH_APPS], ids=["no apps", "apps"])
 async def test_the_operator_forces_or_forbids_it(bench: Workbench, app: AppChoice, capabilities: Message) -> None:

@@ -63,7 +63,6 @@ def is_refusal(answer: Message) -> bool:
     return message.startswith(("Parse error: ", "Invalid Request: "))
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("name", DIALOGUES)
 async def test_a_dialogue_is_answered_as_the_sdk_would(bench: Workbench, name: str) -> None:
     turns = DIALOGUES[name]
@@ -73,7 +72,6 @@ async def test_a_dialogue_is_answered_as_the_sdk_would(bench: Workbench, name: s
     assert answers_in(told, turns) == await told_by_sdk(bench.config, turns)
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("name", BURSTS)
 async def test_what_comes_all_at_once_gets_the_same_answers_in_whatever_order(bench: Workbench, name: str) -> None:
     turns = at_once(*BURSTS[name])
@@ -83,7 +81,6 @@ async def test_what_comes_all_at_once_gets_the_same_answers_in_whatever_order(be
     assert sorted(answers_in(told, turns)) == sorted(await told_by_sdk(bench.config, turns))
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("name", LEFT)
 async def test_a_client_that_leaves_early_is_owed_the_same_answers(bench: Workbench, name: str) -> None:
     turns = [said(at_once(*LEFT[name])[0].data)]
@@ -93,7 +90,6 @@ async def test_a_client_that_leaves_early_is_owed_the_same_answers(bench: Workbe
     assert sorted(told) == sorted(await told_by_sdk(bench.config, turns))
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("turns", [DIALOGUES["a handshake, then calls"], at_once(*BURSTS["a stateless client"])])
 async def test_the_same_holds_while_the_sdk_is_really_being_loaded(bench: Workbench, turns: list[Turn]) -> None:
     told = told_by_process(bench.config, turns)
@@ -113,7 +109,6 @@ def greeted(data: bytes, *, has_history: bool = False) -> tuple[list[str], Hando
         return [canonical(line) for line in answers], handover
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("messages", LISTS)
 async def test_every_version_gets_the_answers_of_the_sdk_from_the_front_alone_and_a_history_adds_one_tool(
     bench: Workbench, messages: list[Message]
@@ -257,7 +252,6 @@ def test_whatever_the_front_answers_the_sdk_would_have_answered_alike(
     assert handover is not None or not requests[len(told) :]
 
 
-@pytest.mark.anyio
 async def test_the_sdk_hears_nothing_more_until_it_has_answered_the_opening() -> None:
     """A cancel right behind the opening would leave it unanswered, and somebody else's answer would be dropped."""
     opening, lines, cancelled = line(initialize()), list[bytes](), line(cancel(0))
@@ -287,7 +281,6 @@ class Unread:
     async def aclose(self) -> None: ...
 
 
-@pytest.mark.anyio
 async def test_a_client_that_reads_no_answers_is_not_listened_to_for_ever() -> None:
     """The SDK keeps a task for every answer that it cannot send."""
     handover = Handover(rest=line(request(1, "ping")) * 2 * MAX_UNREAD)

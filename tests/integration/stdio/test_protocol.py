@@ -144,7 +144,6 @@ def test_progress_is_live_strictly_increasing_and_in_words(session: Session) -> 
     assert session.with_progress[2][2] == "3/4 · 1 failed · tests/test_steps.py"
 
 
-@pytest.mark.anyio
 async def test_errors_as_results_have_the_same_object_as_text_and_no_structured_content(bench: Workbench) -> None:
     bench.write({"test_fine.py": FINE})
 

@@ -46,7 +46,7 @@ class Desk:
         )
 
     def answered(self, answer: bytes | signal.Signals, *arguments: str, then: bytes = b"\n\n\n\n") -> tuple[int, str]:
-        """At a terminal: the exit code, and all that was to be read there. `then` answers the offers that follow."""
+        """At a terminal: the exit code, and all that was to be read there. `then` answers what is asked next."""
         ours, theirs = pty.openpty()
         with subprocess.Popen(
             [*COMMAND, "setup", *arguments],

@@ -34,14 +34,26 @@ def typed(*arguments: str, cwd: Path, env: Mapping[str, str], stdin: str = "") -
         given.write(stdin.encode())
         given.seek(0)
         with _LOCK:
-            channel, _ = _started()
-            fds = [given.fileno(), stdout.fileno(), stderr.fileno()]
-            socket.send_fds(channel, [_NUMBER.pack(len(order))], fds)
-            channel.sendall(order)
-            (code,) = _NUMBER.unpack(_exactly(channel, _NUMBER.size))
+            code = _carried_out(order, [given.fileno(), stdout.fileno(), stderr.fileno()])
         stdout.seek(0)
         stderr.seek(0)
         return subprocess.CompletedProcess(arguments, code, stdout.read().decode(), stderr.read().decode())
+
+
+def _carried_out(order: bytes, fds: Sequence[int]) -> int:
+    channel, process = _started()
+    try:
+        socket.send_fds(channel, [_NUMBER.pack(len(order))], fds)
+        channel.sendall(order)
+        (code,) = _NUMBER.unpack(_exactly(channel, _NUMBER.size))
+    except BaseException:
+        # What it answers later would be taken for the answer to the next command.
+        _started.cache_clear()
+        channel.close()
+        process.kill()
+        process.wait()
+        raise
+    return int(code)
 
 
 @cache

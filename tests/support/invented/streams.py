@@ -6,7 +6,7 @@ from typing import Any, get_type_hints
 from hypothesis import strategies as st
 
 from pytest_mcp.run.decode import KINDS
-from pytest_mcp.run.events import Event, Item, Phase, Selected, Started
+from pytest_mcp.run.events import CallCode, CallRow, Event, Item, Phase, Selected, Started
 from pytest_mcp.run.exceptions import Chain
 from tests.support.invented.records import (
     CHAIN,
@@ -45,6 +45,15 @@ OF_HINT: dict[Any, st.SearchStrategy[Any]] = {
     list[str] | None: st.none() | st.lists(words, max_size=3),
     list[tuple[str, str]]: st.lists(st.tuples(words, words), max_size=3),
     list[Item]: st.lists(st.builds(Item, words, st.lists(words, max_size=2), words, st.none() | whole), max_size=3),
+    list[list[int]]: st.lists(st.lists(whole, max_size=3), max_size=2),
+    list[list[Any]]: st.lists(st.lists(json_values, max_size=3), max_size=3),
+    list[CallCode]: st.lists(
+        st.builds(CallCode, words, words, whole, whole, st.lists(words, max_size=2), whole, whole), max_size=2
+    ),
+    list[CallRow]: st.lists(
+        st.builds(CallRow, whole, whole, words, whole, words, whole, whole, *[st.lists(whole, max_size=2)] * 3),
+        max_size=2,
+    ),
     list[list[int]] | None: st.none() | st.lists(st.tuples(whole, whole).map(list), max_size=3),
     tuple[str, int] | None: st.none() | st.tuples(words, whole),
     dict[str, Any]: objects,

@@ -62,6 +62,8 @@ def investigated(text: str = "test_x", runs: int = 3) -> tuple[Findings, Investi
         kind="order_dependent",
         confidence=f"high: passed in 3 of 3 runs alone, failed each time after {text}",
         evidence=["alone: PPP (a failure rate up to 64 % is still possible)", f"cause: {text}"],
+        first_difference=[],
+        broken_by=None,
         suspects=[Suspect(file=f"src/{text}.py", line=3, function=text, score=score) for score in (0.71, 0.5)],
         polluter=Polluter(node_ids=[polluter], effect="fails_after", rerun={"node_ids": [polluter, node_id]}),
         notices=[text],

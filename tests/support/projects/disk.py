@@ -6,7 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from pytest_mcp.config.model import Config, Options, configure
-from pytest_mcp.python import advice
+from pytest_mcp.python import remedies
 from pytest_mcp.python.interpreter import Candidate
 from pytest_mcp.python.managers import MANAGERS
 from tests.support.projects.managed import Home
@@ -36,7 +36,7 @@ def broken(prefix: Path, source: str = ".venv in the project root") -> Candidate
 
 
 def fix_line(root: Path, rejected: Sequence[Candidate], *, folder: Path | None = None) -> str:
-    return advice.remedy(root, rejected, folder=folder, search_path=every_manager())
+    return remedies.remedy(root, rejected, folder=folder, search_path=every_manager())
 
 
 @cache

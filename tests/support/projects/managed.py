@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from pytest_mcp.python.files import read_manifest
-from pytest_mcp.python.managers import Answer, kept_environments
+from pytest_mcp.python.managers import KeptEnvironment, kept_environments
 from scripts.environments import ENVIRONMENTS
 
 TOOLS = ("poetry", "pdm", "hatch", "pipenv", "virtualenv", "uv")
@@ -94,7 +94,7 @@ def home_with_managers(folder: Path) -> Home:
     return home
 
 
-async def ask(project: Path, home: Home, **variables: str) -> list[Answer]:
+async def ask(project: Path, home: Home, **variables: str) -> list[KeptEnvironment]:
     return await kept_environments(read_manifest(project), {**home.environment, **variables}, project)
 
 

@@ -41,6 +41,7 @@ JOB: Job = {
     "workers": None,
     "ids": None,
     "trace": None,
+    "calls": None,
     "moved": None,
     "coverage": None,
     "limited_memory": False,

@@ -67,21 +67,6 @@ def test_what_k_and_m_or_argparse_disagree_on_is_refused(given: str, arguments: 
     assert not we_take(given, arguments=arguments)
 
 
-MONSTERS = {
-    "1000 or": " or ".join(["a"] * 1000),
-    "500 parentheses": "(" * 500 + "a" + ")" * 500,
-    "1000 not": "not " * 1000 + "a",
-    "superscript": "m(x=²)",
-    "3000 digits": f"m(x={'1' * 3000})",
-    "400 negations": " and ".join(["not (a)"] * 400),
-}
-
-
-@pytest.mark.parametrize("monster", MONSTERS)
-def test_what_would_end_in_an_internal_error_of_pytest_is_refused(monster: str) -> None:
-    assert not we_take(MONSTERS[monster])
-
-
 @pytest.mark.parametrize(
     ("at_the_cap", "beyond"),
     [

@@ -60,3 +60,22 @@ async def test_unknown_objects_tell_nothing(checkout: Checkout) -> None:
 
     with pytest.raises(CannotTell, match="git said: "):
         await checkout.changed()
+
+
+async def test_commits_of_a_branch_from_before_the_known_one_was_merged_do_not_come_after_it(
+    checkout: Checkout,
+) -> None:
+    checkout.git("checkout", "--quiet", "-b", "feature")
+    checkout.commit(c="c = 1\n")
+    checkout.git("checkout", "--quiet", "main")
+    known = checkout.commit(a="a = 2\n")
+    checkout.git("checkout", "--quiet", "-b", "between", "main~1")
+    checkout.commit(d="d = 1\n")
+    checkout.git("merge", "--quiet", "--no-ff", "-m", "known", "main")
+    checkout.git("checkout", "--quiet", "feature")
+    checkout.git("merge", "--quiet", "--no-ff", "-m", "between", "between")
+    merge, last = checkout.git("rev-parse", "HEAD").strip(), checkout.commit(c="c = 2\n")
+
+    opened = await git_commands.open_repository(checkout.config())
+
+    assert await opened.first_parents(last, known, 10) == [last, merge]

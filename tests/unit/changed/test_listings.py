@@ -15,12 +15,12 @@ def raw(path: bytes, kind: bytes = b"M", modes: bytes = b"100644 100644") -> byt
     return b":%b %b %b %b\0%b\0" % (modes, SHA1, b"0" * 40, kind, path)
 
 
-def test_a_tree_is_paths_with_modes_hashes_and_sizes() -> None:
-    output = b"100644 blob %b      12\ta\tb\n.py\x00160000 commit %b       -\tsub\xff\x00" % (SHA1, SHA256)
+def test_an_index_is_paths_with_modes_and_hashes() -> None:
+    output = b"100644 %b 0\ta\tb\n.py\x00160000 %b 0\tsub\xff\x00" % (SHA1, SHA256)
 
-    assert listings.parse_tree(output) == {
-        b"a\tb\n.py": TreeFile(b"100644", SHA1, 12),
-        b"sub\xff": TreeFile(b"160000", SHA256, 0),
+    assert listings.parse_index(output) == {
+        b"a\tb\n.py": TreeFile(b"100644", SHA1),
+        b"sub\xff": TreeFile(b"160000", SHA256),
     }
 
 
@@ -33,10 +33,11 @@ def test_a_status_has_tracked_and_untracked_paths_and_those_that_no_commit_has()
     )
 
 
-def test_a_diff_is_its_paths_and_those_that_the_commit_lacks() -> None:
+def test_a_diff_is_its_paths_with_what_the_commit_has_there() -> None:
     output = raw(b"a\n.py") + raw(b"gone.py", b"D", b"100644 000000") + raw(b"new.py", b"A", b"000000 100644")
 
-    assert listings.parse_diff(output) == Difference({b"a\n.py", b"gone.py", b"new.py"}, {}, {b"new.py"})
+    file = TreeFile(b"100644", SHA1)
+    assert listings.parse_diff(output) == Difference({b"a\n.py": file, b"gone.py": file, b"new.py": None}, {})
 
 
 def test_the_lines_of_a_patch_are_those_of_regular_files_by_their_real_names() -> None:
@@ -103,7 +104,7 @@ def test_lines_of_a_file_that_look_like_a_patch_are_lines_of_the_file() -> None:
 )
 def test_a_path_that_leads_out_of_the_checkout_ends_the_comparison(path: bytes) -> None:
     with pytest.raises(CannotTell):
-        listings.parse_tree(b"100644 blob %b 1\t%b\x00" % (SHA1, path))
+        listings.parse_index(b"100644 %b 0\t%b\x00" % (SHA1, path))
     with pytest.raises(CannotTell):
         listings.parse_status(TRACKED + path + b"\0")
     with pytest.raises(CannotTell):
@@ -119,6 +120,6 @@ def test_more_entries_than_can_be_compared_end_it_too(monkeypatch: pytest.Monkey
 
 @pytest.mark.parametrize("record", [b"", b"x", b"100644 blob\ta", b"100644 blob abc 1\ta", b"1 .M N... a", b":1 2\0a"])
 def test_what_is_no_record_is_not_guessed(record: bytes) -> None:
-    for parse in (listings.parse_tree, listings.parse_status, listings.parse_diff):
+    for parse in (listings.parse_index, listings.parse_status, listings.parse_diff):
         with pytest.raises(CannotTell):
             parse(record + b"\0")

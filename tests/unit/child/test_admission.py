@@ -1,4 +1,4 @@
-"""The parts of `child/admission.py` and `child/selection_facts.py` that need no run."""
+"""The parts of `child/admission.py` and `child/left_out.py` that need no run."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.child import ours
 
-admission, facts = ours("admission"), ours("selection_facts")
+admission, facts = ours("admission"), ours("left_out")
 
 
 @pytest.mark.parametrize(

@@ -87,6 +87,17 @@ def test_a_record_that_is_lost_on_its_way_leaves_a_gap_in_the_numbers(channel: A
     assert written(report) == [Record(3, Started("kept"))]
 
 
+def test_a_report_that_a_test_has_replaced_is_opened_once(channel: Any, report: Path, tmp_path: Path) -> None:
+    (tmp_path / "other").touch()
+    (tmp_path / "other").replace(report)
+    channel.started("first")
+    opened = channel.descriptor
+
+    channel.started("second")
+
+    assert channel.descriptor == opened
+
+
 def test_a_forked_process_writes_nothing(channel: Any, report: Path) -> None:
     channel.finished("held", 0.5, True, hold=True)
     channel.os_getpid = lambda: channel.owner + 1

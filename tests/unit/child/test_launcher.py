@@ -25,7 +25,7 @@ def test_a_module_is_loaded_once_and_stays_out_of_the_way_of_others(monkeypatch:
 
 
 def test_a_project_with_modules_of_our_names_uses_its_own_and_so_does_the_child(tmp_path: Path) -> None:
-    names = ("admission", "describe", "environment_report", "import_origins", "selection_facts", "xdist_controller")
+    names = ("admission", "describe", "environment_report", "import_origins", "left_out", "xdist_controller")
     imports = "".join(f"import {name}\nassert {name}.THEIRS\n" for name in names)
     files = {f"{name}.py": "THEIRS = True\n" for name in names}
 

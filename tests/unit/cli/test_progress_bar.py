@@ -103,7 +103,6 @@ def test_the_test_that_has_been_running_for_longest_is_named_instead_of_its_file
 # Whether a run has begun decides whether Ctrl-C lets its fixtures tear down.
 
 
-@pytest.mark.anyio
 async def test_what_a_child_said_since_its_report_was_last_read_counts() -> None:
     bar = ProgressBar(capabilities.screen({}), has_log=False)
     learned = []
@@ -119,6 +118,5 @@ async def test_what_a_child_said_since_its_report_was_last_read_counts() -> None
     assert learned == [True]
 
 
-@pytest.mark.anyio
 async def test_a_run_whose_child_says_nothing_has_not_begun() -> None:
     assert not await ProgressBar(capabilities.screen({}), has_log=False).learn_whether_it_has_begun()

@@ -10,7 +10,7 @@ from pytest_mcp.api.errors import ExecutionFailed, Fault, InvalidParams, RunEnvi
 from pytest_mcp.cli import render_run, typed_advice
 from pytest_mcp.cli.typed_advice import Typist
 from pytest_mcp.environment import readiness
-from pytest_mcp.python import advice
+from pytest_mcp.python import remedies
 from pytest_mcp.terminal.colours import Painter
 from tests.support.git import git
 
@@ -70,7 +70,7 @@ def test_parameters_and_tools_are_flags_and_commands(unit: Path) -> None:
 
 def failed(root: Path, *, interpreter: str | None) -> ExecutionFailed:
     facts = RunFacts(environment=RunEnvironment("/x", interpreter, [], None, None, None))
-    return ExecutionFailed("environment", "no pytest", facts, details=["tried"], fix=advice.remedy(root, []))
+    return ExecutionFailed("environment", "no pytest", facts, details=["tried"], fix=remedies.remedy(root, []))
 
 
 def test_a_folder_that_is_no_project_gets_one_answer(tmp_path: Path) -> None:

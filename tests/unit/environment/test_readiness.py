@@ -1,14 +1,13 @@
 """Whether tests can run, and the one thing to do if they cannot."""
 
-from typing import Any, get_args
+from typing import get_args
 
 import pytest
 
 from pytest_mcp.api.advice import Sentence, by_operator, in_shell
 from pytest_mcp.api.errors import ErrorType, ExecutionFailed, Fault, RefusedByPytest, RunFacts
 from pytest_mcp.environment.readiness import Standing, of_failure, of_survey
-from pytest_mcp.environment.surroundings import Django
-from pytest_mcp.run.events import Deselected, Event, ImportedElsewhere, Selected, UsageFault
+from pytest_mcp.run.events import Deselected, ImportedElsewhere, Selected, UsageFault
 from tests.support.invented.records import absent, item, session, uncollected
 from tests.support.invented.surveys import (
     HELLO,
@@ -132,40 +131,3 @@ def test_why_there_is_no_test_decides_what_to_do() -> None:
     assert "no database" in skipped
     assert "testpaths" in none
     assert "--fixtures" in next_step(of_survey(of_options, SURROUNDINGS))
-
-
-DJANGO = around(django=Django("mysite.settings", "uv add --dev pytest-django"))
-UNCONFIGURED = uncollected(
-    "shop/tests.py",
-    error_type="ImproperlyConfigured",
-    message="Requested setting INSTALLED_APPS. You must define the environment variable DJANGO_SETTINGS_MODULE.",
-    line=2,
-)
-
-
-def step_for_django(*events: Event, **told: Any) -> str:
-    return next_step(of_survey(survey(HELLO, portrait(**told), *session(*events, selected=0)), DJANGO))
-
-
-def test_a_django_project_is_told_the_plugin_and_the_settings_that_its_tests_need() -> None:
-    plugin, both = ["django-4.11.1"], ["tests.py", "test_*.py"]
-    module, names = "DJANGO_SETTINGS_MODULE = mysite.settings", "python_files = tests.py test_*.py"
-    in_toml = 'DJANGO_SETTINGS_MODULE = "mysite.settings" and python_files = ["tests.py", "test_*.py"]'
-
-    steps = [
-        step_for_django(),
-        step_for_django(UNCONFIGURED, plugins=plugin),
-        step_for_django(UNCONFIGURED, plugins=plugin, python_files=both, inifile="/project/setup.cfg"),
-        step_for_django(inifile="/project/pyproject.toml"),
-        step_for_django(plugins=plugin, python_files=both),
-        step_for_django(uncollected("shop/tests.py", error_type="SyntaxError", message="no colon", line=2)),
-    ]
-
-    assert steps == [
-        f"uv add --dev pytest-django && printf '[pytest]\\n{module}\\n{names}\\n' > pytest.ini",
-        f"printf '[pytest]\\n{module}\\n{names}\\n' > pytest.ini",
-        f"Add {module} to the settings of pytest in setup.cfg.",
-        f"Run uv add --dev pytest-django and add {in_toml} to the settings of pytest in pyproject.toml.",
-        "Write a first test in tests/test_NAME.py, or set testpaths and python_files to where the tests are.",
-        "Correct shop/tests.py.",
-    ]

@@ -7,10 +7,9 @@ import pytest
 
 from pytest_mcp import __version__
 from pytest_mcp.api.results import Git
-from pytest_mcp.environment.surroundings import LITTLE_SPACE, Django, Surroundings, notices, surroundings
+from pytest_mcp.environment.surroundings import LITTLE_SPACE, Surroundings, notices, surroundings
 from pytest_mcp.python.members import MemberList
 from tests.support.invented.surveys import SURROUNDINGS, TEMPORARY, around, portrait
-from tests.support.projects.disk import environment
 from tests.support.workbench import Workbench
 
 
@@ -62,24 +61,6 @@ def test_a_member_of_a_monorepo_is_looked_at_itself(bench: Workbench) -> None:
     assert seen.in_src == {"shop"}
     assert seen.installation is not None
     assert seen.installation.endswith("-m pip install -e ./packages/a")
-
-
-@pytest.mark.parametrize(
-    ("manage", "module"),
-    [
-        ("os.environ.setdefault('DJANGO_SETTINGS_MODULE', 'mysite.settings')\n", "mysite.settings"),
-        ('os.environ.setdefault("DJANGO_SETTINGS_MODULE", "mysite; rm -r .")\n', None),
-        ("print('manages something else')\n", None),
-    ],
-    ids=["django", "forged", "another"],
-)
-def test_a_django_project_is_told_by_its_manage_py(bench: Workbench, manage: str, module: str | None) -> None:
-    bench.write({"manage.py": manage})
-    python = environment(bench.root / ".venv", "pip") / "bin" / "python"
-
-    django = surroundings(bench.config._replace(python=None), python).django
-
-    assert django == (module and Django(module, ".venv/bin/python -m pip install pytest-django"))
 
 
 def with_temporary(**known: object) -> Surroundings:

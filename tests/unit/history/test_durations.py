@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 import pytest
 
 from pytest_mcp.history import durations
-from pytest_mcp.history.answer import ChangedDuration, Durations
+from pytest_mcp.history.request_and_result import ChangedDuration, Durations
 from pytest_mcp.history.runs import PastRun
 from pytest_mcp.history.store import TestRow
 from tests.support.history.histories import SUITE, Past, run_row

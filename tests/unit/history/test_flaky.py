@@ -5,7 +5,7 @@ import random
 import pytest
 
 from pytest_mcp.history import flaky
-from pytest_mcp.history.answer import FlakyTest
+from pytest_mcp.history.request_and_result import FlakyTest
 from pytest_mcp.history.runs import read_runs
 from pytest_mcp.history.store import TestRow
 from tests.support.history.histories import PROJECT, Past

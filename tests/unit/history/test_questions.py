@@ -7,7 +7,8 @@ import pytest
 from pytest_mcp.api.errors import InvalidParams
 from pytest_mcp.api.results import OmittedTests
 from pytest_mcp.config.model import Bounds
-from pytest_mcp.history.answer import (
+from pytest_mcp.history.questions import PERHAPS_FLAKY, failing_tests, fitted, one_test
+from pytest_mcp.history.request_and_result import (
     ChangedDuration,
     Durations,
     FailingTests,
@@ -16,7 +17,6 @@ from pytest_mcp.history.answer import (
     OneTest,
     TestHistory,
 )
-from pytest_mcp.history.questions import PERHAPS_FLAKY, failing_tests, fitted, one_test
 from pytest_mcp.history.runs import EMPTY, read_runs
 from pytest_mcp.history.store import TestRow
 from pytest_mcp.report import serialize, tokens

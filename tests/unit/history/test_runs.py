@@ -8,8 +8,8 @@ import pytest
 from pytest_mcp.api.errors import Fault, InvalidParams
 from pytest_mcp.config.model import History
 from pytest_mcp.history import durations, flaky, questions
-from pytest_mcp.history.answer import Durations
 from pytest_mcp.history.remarks import remarks
+from pytest_mcp.history.request_and_result import Durations
 from pytest_mcp.history.runs import reading
 from pytest_mcp.history.store import TestRow
 from tests.support.history.histories import Past

@@ -19,7 +19,6 @@ from pytest_mcp.run.events import Seeded
 from pytest_mcp.run.run import Run
 from tests.support.invented.records import execution, one_test, phase, session
 
-pytestmark = pytest.mark.anyio
 TEST = "test_a.py::test_it"
 
 # Whether the test fails with this hash seed and this seed of pytest-randomly, in its nth run.
@@ -39,9 +38,9 @@ class MadeUp(Runner):
     runs: list[Seeds] = field(default_factory=list)
 
     async def run(
-        self, ids: Sequence[str] | None, *, paths: Sequence[str] = (), trace: Any = None
+        self, ids: Sequence[str] | None, *, paths: Sequence[str] = (), trace: Any = None, calls: Any = None
     ) -> Run[ExecuteTests]:
-        assert (ids, paths, trace) == ([TEST], (), None)
+        assert (ids, paths, trace, calls) == ([TEST], (), None, None)
         if len(self.runs) == self.most:
             raise OutOfTime
         given = [int(option.partition("=")[2]) for option in self.options]
@@ -60,7 +59,7 @@ def made_up(tmp_path: Path, rule: Rule, environment: dict[str, str] | None = Non
 async def test_it_runs_as_often_as_asked_each_time_with_another_hash_seed(tmp_path: Path) -> None:
     runner, words = made_up(tmp_path, never), list[str]()
 
-    seen = await alone.repeat(runner, TEST, 5, words.append)
+    seen = await alone.repeat(runner, TEST, alone.planned(runner, 5), words.append)
 
     assert pattern(seen.outcomes) == "PPPPP"
     assert len({seeds.hash for seeds in runner.runs}) == 5
@@ -74,7 +73,7 @@ async def test_it_stops_once_both_outcomes_were_seen_unless_the_caller_wants_all
 ) -> None:
     runner = made_up(tmp_path, lambda _hash, _random, number: number == 3)
 
-    seen = await alone.repeat(runner, TEST, 6, lambda _: None, stops_early=stops_early)
+    seen = await alone.repeat(runner, TEST, alone.planned(runner, 6), lambda _: None, stops_early=stops_early)
 
     assert pattern(seen.outcomes) == letters
 
@@ -82,14 +81,16 @@ async def test_it_stops_once_both_outcomes_were_seen_unless_the_caller_wants_all
 async def test_a_hash_seed_of_the_operator_is_kept(tmp_path: Path) -> None:
     runner = made_up(tmp_path, never, {HASH_SEED: "0"})
 
-    seen = await alone.repeat(runner, TEST, 2, lambda _: None)
+    seen = await alone.repeat(runner, TEST, alone.planned(runner, 2), lambda _: None)
 
     assert [seeds.hash for seeds in seen.seeds] == [None, None]
     assert HASH_SEED not in runner.variables
 
 
 async def test_what_was_seen_when_the_time_was_over_is_kept(tmp_path: Path) -> None:
-    seen = await alone.repeat(made_up(tmp_path, never, most=3), TEST, 5, lambda _: None)
+    runner = made_up(tmp_path, never, most=3)
+
+    seen = await alone.repeat(runner, TEST, alone.planned(runner, 5), lambda _: None)
 
     assert (pattern(seen.outcomes), seen.wanted) == ("PPP", 5)
 

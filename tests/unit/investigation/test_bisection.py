@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from pytest_mcp.investigation.bisection import Search
 
-pytestmark = pytest.mark.anyio
 Effect = Callable[[Sequence[int]], bool | None]
 
 

@@ -17,7 +17,6 @@ from pytest_mcp.run.attempt import Deadline
 from pytest_mcp.run.run import Run
 from tests.support.invented.records import execution, one_test, phase, session
 
-pytestmark = pytest.mark.anyio
 TEST = "test_z.py::test_it"
 SUITE = Suite((*(f"test_{file}.py::test_{number}" for file in "abcd" for number in range(8)), TEST))
 LEAK = "test_b.py::test_5"
@@ -47,10 +46,10 @@ class MadeUp(Runner):
     runs: list[Sequence[str]] = field(default_factory=list)
 
     async def run(
-        self, ids: Sequence[str] | None, *, paths: Sequence[str] = (), trace: Any = None
+        self, ids: Sequence[str] | None, *, paths: Sequence[str] = (), trace: Any = None, calls: Any = None
     ) -> Run[ExecuteTests]:
         assert ids is not None
-        assert trace is None
+        assert trace is calls is None
         if len(self.runs) == self.most:
             raise OutOfTime
         self.runs.append(ids)

@@ -54,7 +54,15 @@ def test_the_banner_shows_the_kind_by_its_look(kind: Kind, look: str) -> None:
 
 def test_what_was_not_found_has_no_section() -> None:
     result = InvestigateResult(
-        kind="passes", confidence="high: passed", evidence=[], suspects=[], polluter=None, notices=[], rerun=None
+        kind="passes",
+        confidence="high: passed",
+        evidence=[],
+        first_difference=[],
+        broken_by=None,
+        suspects=[],
+        polluter=None,
+        notices=[],
+        rerun=None,
     )
 
     seen = Seen(rendered_investigation(Findings("test_a.py::test_x", Alone((), (), 5)), result))

@@ -14,7 +14,6 @@ from pytest_mcp.run.events import Portrait
 from tests.support.waiting import PATIENCE
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize(("seconds", "kept"), [(240, OVERTIME_SECONDS), (10, 2.0)])
 async def test_runs_must_end_so_early_that_ending_them_does_not_delay_the_answer(seconds: int, kept: float) -> None:
     earliest = anyio.current_time() + seconds - kept
@@ -24,13 +23,22 @@ async def test_runs_must_end_so_early_that_ending_them_does_not_delay_the_answer
     assert deadline.limit == seconds
 
 
-@pytest.mark.anyio
 async def test_nothing_goes_on_when_all_of_it_must_be_over(tmp_path: Path) -> None:
     config = configure(Options(root=str(tmp_path)), {})
     runner = Runner(config, Candidate(Path("python"), ""), deadline_of_runs(240), end=anyio.current_time())
 
     with anyio.fail_after(PATIENCE), pytest.raises(OutOfTime), runner.in_time():
         await anyio.sleep_forever()
+
+
+async def test_in_a_copy_git_is_not_told_the_repository_of_the_checkout(tmp_path: Path) -> None:
+    given = {"GIT_DIR": f"{tmp_path}/.git", "GIT_INDEX_FILE": f"{tmp_path}/.git/index", "GIT_AUTHOR_NAME": "a name"}
+    config = configure(Options(root=str(tmp_path)), given)
+    runner = Runner(config, Candidate(Path("python"), ""), deadline_of_runs(240))
+
+    moved = runner.at(tmp_path / "copy", instead_of=tmp_path)
+
+    assert {name for name in moved.config.environment if name.startswith("GIT_")} == {"GIT_AUTHOR_NAME"}
 
 
 # (settings file, testpaths, folder of the environment) and what is collected for packages/a/tests/test_it.py.

@@ -11,6 +11,8 @@ def test_the_kind_comes_last_after_everything_that_was_tried_and_nothing_can_mov
         kind="order_dependent",
         confidence="high: passed alone, failed after one other",
         evidence=["alone: PPPPP", "after all 9 earlier tests\x1b"],
+        first_difference=[],
+        broken_by=None,
         suspects=[Suspect(file="src/shop.py", line=3, function="pri\x1bce", score=0.8165)],
         polluter=Polluter(node_ids=[LEAK], effect="fails_after", rerun={"node_ids": [LEAK, TEST]}),
         notices=["Two environments."],

@@ -9,8 +9,6 @@ import pytest
 from pytest_mcp.process.additions import awaited, collected, made, spared
 from pytest_mcp.process.background import in_thread
 
-pytestmark = pytest.mark.anyio
-
 
 @pytest.fixture
 def hang() -> Iterator[Callable[[], str]]:

@@ -8,8 +8,6 @@ from pytest_mcp.report import report
 from tests.support.waiting import PATIENCE
 from tests.support.workbench import Workbench
 
-pytestmark = pytest.mark.anyio
-
 
 async def test_what_is_raised_in_a_thread_is_raised_where_it_is_waited_for() -> None:
     with pytest.raises(SystemExit):

@@ -24,7 +24,6 @@ async def run(folder: Path, source: str, *, time_limit: float = 60, lines: list[
     return await process.run(command(folder, source), time_limit=time_limit, on_line=seen.append)
 
 
-@pytest.mark.anyio
 async def test_the_report_the_output_and_the_exit_code_come_back(folder: Path) -> None:
     source = """
 import json, os, sys
@@ -45,7 +44,6 @@ sys.exit(7)
     assert remains(folder) == []
 
 
-@pytest.mark.anyio
 async def test_an_interrupted_child_cleans_up_before_it_ends(folder: Path) -> None:
     source = """
 import signal, sys, time
@@ -98,7 +96,6 @@ async def cancelled_by_its_scope(folder: Path, steps: int) -> None:
         tasks.cancel_scope.cancel()
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("cancelled", [cancelled_as_a_task, cancelled_by_its_scope])
 @pytest.mark.parametrize("steps", [1, 2, 3, 4, 5, 7])
 async def test_cancelling_while_a_supervisor_is_started_neither_hangs_nor_leaves_anything(
@@ -112,7 +109,6 @@ async def test_cancelling_while_a_supervisor_is_started_neither_hangs_nor_leaves
     assert remains(folder) == []
 
 
-@pytest.mark.anyio
 async def test_floods_are_kept_as_head_and_tail_with_the_count_of_what_is_missing(folder: Path) -> None:
     source = "import sys\nprint('first')\nfor _ in range(5000): sys.stdout.write('x' * 10_000)\nprint('last')"
 
@@ -126,7 +122,6 @@ async def test_floods_are_kept_as_head_and_tail_with_the_count_of_what_is_missin
     assert len(ended.stdout) < 2 * start.KEPT_OUTPUT + 100
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("program", ["nowhere", "", "text"])
 async def test_a_program_that_cannot_be_started_is_told_from_a_machine_that_cannot(folder: Path, program: str) -> None:
     (folder / "text").write_text("no program")
@@ -141,7 +136,6 @@ async def test_a_program_that_cannot_be_started_is_told_from_a_machine_that_cann
     assert remains(folder) == []
 
 
-@pytest.mark.anyio
 async def test_a_machine_without_room_for_a_thread_is_at_fault_and_nothing_is_left(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -159,7 +153,6 @@ async def test_a_machine_without_room_for_a_thread_is_at_fault_and_nothing_is_le
     assert remains(folder) == []
 
 
-@pytest.mark.anyio
 async def test_a_program_that_is_asked_for_bytes_gets_its_stdin_and_loses_none_of_its_stdout(folder: Path) -> None:
     launch = Launch(("/bin/sh", "-c", "cat; echo why >&2; exit 3"), folder, {})
     given = b"\xff\0\r\n" * 1_000_000
@@ -171,7 +164,6 @@ async def test_a_program_that_is_asked_for_bytes_gets_its_stdin_and_loses_none_o
     assert remains(folder) == []
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("script", ["cat", "cat; exec sleep 600"])
 async def test_one_that_writes_more_than_it_may_is_ended(folder: Path, script: str) -> None:
     launch = Launch(("/bin/sh", "-c", script), folder, {"PATH": os.defpath})

@@ -31,7 +31,6 @@ def write(report: ReportReader, written: list[bytes]) -> None:
     os.utime(report.descriptor, ns=(report._created + 1, report._created + 1))
 
 
-@pytest.mark.anyio
 async def test_more_lines_than_a_child_can_be_ahead_are_not_read_and_that_is_known(
     report: ReportReader, lines: list[bytes]
 ) -> None:
@@ -42,7 +41,6 @@ async def test_more_lines_than_a_child_can_be_ahead_are_not_read_and_that_is_kno
     assert (report.state, lines) == ("unread", LINES[:11])
 
 
-@pytest.mark.anyio
 async def test_lines_without_a_record_count_too(report: ReportReader) -> None:
     write(report, [b""] * 50)
 
@@ -51,7 +49,6 @@ async def test_lines_without_a_record_count_too(report: ReportReader) -> None:
     assert (report.state, report.offset) == ("unread", 16)
 
 
-@pytest.mark.anyio
 async def test_what_was_read_while_the_child_ran_and_a_usual_rest_are_whole_however_long_it_takes(
     report: ReportReader, lines: list[bytes]
 ) -> None:
@@ -64,7 +61,6 @@ async def test_what_was_read_while_the_child_ran_and_a_usual_rest_are_whole_howe
     assert (report.state, lines) == ("kept", LINES)
 
 
-@pytest.mark.anyio
 async def test_what_was_written_before_a_run_is_interrupted_is_read_however_seldom_it_is_looked_for(
     report: ReportReader, lines: list[bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from pytest_mcp.process.job import Exit
 from pytest_mcp.python.asked_managers import read_poetry
-from pytest_mcp.python.managers import Answer
+from pytest_mcp.python.managers import KeptEnvironment
 from tests.support.projects.managed import BASE_PYTHON, Home, ask, ask_in_vain, asked, touched, tree
 from tests.support.waiting import processes_in, until
 
@@ -75,7 +75,7 @@ def chosen_by_poetry(home: Home, project: Path, **variables: str) -> Path:
     return Path(said.strip().removeprefix("Using virtualenv: "))
 
 
-async def ask_quietly(project: Path, home: Home, **variables: str) -> list[Answer]:
+async def ask_quietly(project: Path, home: Home, **variables: str) -> list[KeptEnvironment]:
     """What is found, and a proof that finding it has changed nothing."""
     before = tree(home.folder, project)
     answers = await ask(project, home, **variables)
@@ -91,7 +91,7 @@ async def test_poetrys_environment_in_use_is_found_although_another_one_is_activ
 
     answers = await ask_quietly(project, managed_home, **misleading)
 
-    assert answers == [Answer("poetry", "poetry's environment", prefix / "bin" / "python")]
+    assert answers == [KeptEnvironment("poetry", "poetry's environment", prefix / "bin" / "python")]
 
 
 async def test_poetrys_environments_for_other_pythons_than_the_one_on_the_path_are_found_newest_first(
@@ -126,7 +126,7 @@ async def test_what_poetry_has_not_made_and_what_it_keeps_for_a_folder_above_is_
     above = await ask_quietly(project / "inner", managed_home)
 
     nothing = "poetry has made no environment for this project yet"
-    assert none_yet == [Answer("poetry", "poetry's environment", problem=nothing)]
+    assert none_yet == [KeptEnvironment("poetry", "poetry's environment", problem=nothing)]
     assert [answer.python for answer in above] == [None]
 
 
@@ -193,7 +193,7 @@ async def test_pipenvs_environment_is_found_although_variables_and_a_file_mislea
 
     answers = await ask_quietly(project, managed_home, **misleading)
 
-    assert answers == [Answer("pipenv", "pipenv's environment", prefix / "bin" / "python")]
+    assert answers == [KeptEnvironment("pipenv", "pipenv's environment", prefix / "bin" / "python")]
     assert await ask_in_vain(project / "inner", managed_home) == NO_ENVIRONMENT
 
 
@@ -252,7 +252,7 @@ async def test_poetrys_answer_is_remembered_until_a_file_that_it_rests_on_has_ch
         await ask(project, home)
         questions[changed] = asked(home) - before
 
-    assert answers == [[Answer("poetry", "poetry's environment", python)]] * 3
+    assert answers == [[KeptEnvironment("poetry", "poetry's environment", python)]] * 3
     assert questions == dict.fromkeys(["", *POETRYS_FILES], 1)
 
 
@@ -266,7 +266,7 @@ async def test_what_pipenv_answers_rests_on_its_files_and_its_folder(home: Home,
     touched(project / name)
     second = await ask(project, home, WORKON_HOME="~/kept")
 
-    assert first == second == [Answer("pipenv", "pipenv's environment", home.folder / "kept/thing/bin/python")]
+    assert first == second == [KeptEnvironment("pipenv", "pipenv's environment", home.folder / "kept/thing/bin/python")]
     assert asked(home) == 2
 
 

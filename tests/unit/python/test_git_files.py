@@ -5,15 +5,14 @@ from pathlib import Path
 import pytest
 
 from pytest_mcp.python.git_files import Checkout, find, head_commit, is_tracked, names_commit
-from tests.support.git import git, output
+from tests.support.git import commit_all, git, output
 
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
     folder = (tmp_path / "main").resolve()
     folder.mkdir()
-    git("init", cwd=folder)
-    git("commit", "--allow-empty", "-m", "nothing yet", cwd=folder)
+    commit_all(folder)
     return folder
 
 

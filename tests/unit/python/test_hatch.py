@@ -10,7 +10,7 @@ import pytest
 
 from pytest_mcp.python import hatch
 from pytest_mcp.python.files import read_manifest
-from pytest_mcp.python.managers import Answer, kept_environments
+from pytest_mcp.python.managers import KeptEnvironment, kept_environments
 from scripts.environments import ENVIRONMENTS
 from tests.support.projects.managed import Home, tree
 
@@ -173,7 +173,7 @@ async def test_what_hatch_has_made_is_found_and_hatch_is_not_started_for_it(
     found = await kept_environments(read_manifest(project), {**home.environment, "PATH": ""}, project)
 
     (python,) = home.folder.glob(".local/share/hatch/env/virtual/the-thing/*/the-thing/bin/python")
-    assert found == [Answer("hatch", "hatch's environment default", python)]
+    assert found == [KeptEnvironment("hatch", "hatch's environment default", python)]
     assert tree(home.folder, project) == before
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from pytest_mcp.config.model import Config
 from pytest_mcp.python.interpreter import Candidate, candidates, doubts, pointed_at, visible
-from tests.support.git import git
+from tests.support.git import commit_all, git
 from tests.support.projects.disk import configured, environment, make_environment
 
 
@@ -141,9 +141,7 @@ async def test_a_linked_worktree_borrows_the_environment_of_the_same_place_in_it
     main, linked = (tmp_path / "main").resolve(), (tmp_path / "linked").resolve()
     (main / "api" / "tests").mkdir(parents=True)
     (main / "api" / "tests" / "test_it.py").touch()
-    git("init", cwd=main)
-    git("add", ".", cwd=main)
-    git("commit", "-m", "begin", cwd=main)
+    commit_all(main)
     git("worktree", "add", linked, cwd=main)
     nearest = make_environment(main / "api" / ".venv")
     outer = make_environment(main / ".venv")

@@ -6,7 +6,7 @@ import pytest
 
 from pytest_mcp.python.files import read_manifest
 from pytest_mcp.python.install_lines import Situation, install_line
-from pytest_mcp.python.managers import CONDA, MANAGERS, Answer, Manager, nearest_managed, used_managers
+from pytest_mcp.python.managers import CONDA, MANAGERS, KeptEnvironment, Manager, nearest_managed, used_managers
 from tests.support.projects.managed import BASE_PYTHON, Home, ask, ask_in_vain, asked, tree
 
 SIGNS = {
@@ -88,7 +88,7 @@ async def test_the_python_that_pdm_has_chosen_is_found_without_pdm(
 
     found = await ask(project, home)
 
-    assert found == [Answer("pdm", "pdm's environment", python)]
+    assert found == [KeptEnvironment("pdm", "pdm's environment", python)]
     assert python.is_relative_to(managed_home.folder)
     assert tree(managed_home.folder, project) == before
 

@@ -6,7 +6,7 @@ from pytest_mcp.python import user_dirs
 
 
 @pytest.mark.parametrize("kind", ["config", "cache", "data"])
-def test_a_variable_names_another_folder_unless_it_is_empty(kind: user_dirs.Kind) -> None:
+def test_a_variable_names_another_folder_unless_it_is_empty(kind: user_dirs.FolderKind) -> None:
     variable = f"XDG_{kind.upper()}_HOME"
 
     assert user_dirs.folder(kind, {"HOME": "/home/x", variable: "~/elsewhere"}) == Path("/home/x/elsewhere")

@@ -519,3 +519,32 @@ def test_no_answer_exceeds_the_operators_ceiling_and_the_counts_stay_true(detail
     assert (sent.verdict, sent.summary.failed) == ("failed", 300)
     assert sum(cause.count for cause in sent.failure_groups) + len(shown_alone(sent)) == 300
     assert sent.omitted is not None
+
+
+def test_examples_that_one_line_raised_have_its_statement_once_and_each_that_of_its_test() -> None:
+    def failing_at_once(name: str, error: str) -> list[Event]:
+        node_id, way = f"tests/test_a.py::{name}", [frame(f"tests/test_a.py:{len(name)}", name, f"{name}_call()")]
+        way.append(frame("src/a.py:7", "total", "return sum(cart)"))
+        return one_test(node_id, phase(node_id, message=error, chain=[[None, None, [error], way]]))
+
+    stream = session(
+        failing_at_once("test_one", "TypeError: no"), failing_at_once("test_three", "ValueError: no"), selected=2
+    )
+
+    first, second = [test.traceback or "" for test in answer(stream).tests]
+
+    assert "test_one_call()" in first
+    assert "test_three_call()" in second
+    assert [("src/a.py:7: in total" in text, "return sum(cart)" in text) for text in (first, second)] == [
+        (True, True),
+        (True, False),
+    ]
+
+
+def test_a_call_that_stops_at_the_first_failure_is_answered_with_that_one() -> None:
+    stream = suite(passing=LISTED_WITHOUT_FAILURE, failures=1)
+
+    assert [test.outcome for test in answer(stream, failfast=True).tests] == ["failed"]
+    assert len(answer(stream).tests) == LISTED_WITHOUT_FAILURE + 1
+    assert len(answer(stream, failfast=True, detail="tests").tests) == LISTED_WITHOUT_FAILURE + 1
+    assert len(answer(suite(passing=2), failfast=True).tests) == 2

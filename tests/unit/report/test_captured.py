@@ -103,3 +103,7 @@ def test_output_with_a_compared_text_is_left_out_since_its_differing_part_is_sho
 
     assert ("Captured" not in rendering.render(failures.failure_of(record), ExampleStyle())) == is_left_out
     assert "Captured" in rendering.render(failures.failure_of(record), ExampleStyle(captured=None))
+
+
+def test_what_is_shown_of_a_long_stream_does_not_begin_with_empty_lines() -> None:
+    assert captured("x" * 3000 + "\n\n\nthe last words") == ["[... 3 lines left out ...]", "the last words"]

@@ -346,7 +346,7 @@ def test_a_group_names_the_places_of_its_members_with_counts() -> None:
 
     (cause,) = grouped(*members)
 
-    assert cause.location == "tests/test_a.py:3 (3), tests/test_a.py:5 (2), tests/test_a.py:7 (1) and 1 more"
+    assert cause.location == "tests/test_a.py:3 (3), :5 (2), :7 (1) and 1 more"
 
 
 @pytest.mark.parametrize(

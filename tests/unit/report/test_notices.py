@@ -240,6 +240,13 @@ def test_no_test_is_called_slow_in_a_run_that_is(durations: list[float]) -> None
     assert notices(lasting(*durations)) == []
 
 
+def test_where_something_failed_no_test_is_called_slow() -> None:
+    quick = [one_test(f"a.py::t{number}") for number in range(MANY_TESTS)]
+    failing = one_test(A, phase(A, outcome="failed"), duration=5 * LONG_RUN)
+
+    assert notices(session(*quick, failing, selected=MANY_TESTS + 1), 1) == []
+
+
 def test_what_is_missing_from_texts_and_from_the_output_is_told() -> None:
     stream = [*green(A)[:-1], ended(0, clipped_texts=3, clipped_characters=4567)]
     run = execution(stream)
@@ -475,7 +482,6 @@ def test_steady(): pass
 """
 
 
-@pytest.mark.anyio
 async def test_a_flaky_test_is_named(every_bench: Workbench) -> None:
     """As pytest-rerunfailures does it."""
     every_bench.write({"conftest.py": RERUNS, "test_a.py": FLAKY})
@@ -486,7 +492,6 @@ async def test_a_flaky_test_is_named(every_bench: Workbench) -> None:
     assert answer["notices"] == ["1 test(s) failed first and passed only when repeated: test_a.py::test_flaky."]
 
 
-@pytest.mark.anyio
 async def test_text_that_was_cut_before_it_came_to_us_is_told(bench: Workbench) -> None:
     bench.write({"test_a.py": "def test_a():\n    print('x' * 30_000)\n    assert 0\n"})
 
@@ -498,7 +503,6 @@ async def test_text_that_was_cut_before_it_came_to_us_is_told(bench: Workbench) 
     assert everything["notices"] == []
 
 
-@pytest.mark.anyio
 async def test_output_beyond_what_is_kept_is_told(bench: Workbench) -> None:
     source = "import os\ndef test_a(capfd):\n    with capfd.disabled(): os.write(1, b'x' * 1_000_000)\n"
     bench.write({"test_a.py": source})

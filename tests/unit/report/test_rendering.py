@@ -71,6 +71,13 @@ def test_values_of_expressions_and_marks_below_lines_are_not_said_twice() -> Non
             " +    where <built-in method startswith of str object at 0x7f3a5c1e9d90> = 'the text'.startswith",
             ["E    + "],
         ),
+        (" +  and   'a\\nb' = <built-in method join of str object at 0x7f3a5c1e9d90>(['a', 'b'])", []),
+        (" +    where <built-in method joi...ct at 0x7f3a5c1e9d90> = '\\n'.join", []),
+        (" +  where 1 = <function test.<locals>.<lambda> at 0x7f3a5c1e9d90>('x')", ["E    +  where 1 = <lambda>('x')"]),
+        (
+            " +  where 'a long text in which = is, and more of it' = shown('x')",
+            ["E    +  where 'a long text in whic...ore of it' = shown('x')"],
+        ),
     ],
 )
 def test_a_called_function_is_not_explained_but_what_it_was_called_on_is(line: str, shown: list[str]) -> None:
@@ -78,6 +85,22 @@ def test_a_called_function_is_not_explained_but_what_it_was_called_on_is(line: s
 
     assert len(lines) == len(shown)
     assert all(one.startswith(other) for one, other in zip(lines, shown, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("statement", "shown"),
+    [
+        ('assert total("pens") == 3', []),
+        ('assert (\n    total( "pens" )\n    == 3\n)', []),
+        ("assert total(kind) == 3", ["E    +  where 1 = total('pens')"]),
+    ],
+)
+def test_the_value_of_an_expression_is_not_told_where_message_and_statement_have_both(
+    statement: str, shown: list[str]
+) -> None:
+    failed = raised("AssertionError: assert 1 == 3\n +  where 1 = total('pens')", (*TEST[:2], statement), node_id=NODE)
+
+    assert [line for line in rendered(failed) if line.startswith("E")] == shown
 
 
 def test_the_first_line_of_the_exception_is_left_out_where_the_message_has_it() -> None:
@@ -127,16 +150,15 @@ def test_a_recursion_is_told_once_with_how_often() -> None:
 
 
 def test_a_generator_expression_and_its_function_are_one_frame() -> None:
-    inner = frame(SOURCE[0], None, SOURCE[2], item="None")
-    whole = chained(
-        (None, "TypeError: no", [frame(*TEST), frame(*SOURCE, cart="[None]"), inner]), message="TypeError: no"
-    )
+    place, function, statement = (*SOURCE[:2], "return sum(item for item in cart)")
+    inner, outer = frame(place, None, statement, item="None"), frame(place, function, statement, cart="[None]")
+    whole = chained((None, "TypeError: no", [frame(*TEST), outer, inner]), message="TypeError: no")
 
     assert rendered(whole) == [
         "tests/test_cart.py:7: in test_total",
         "    assert total(cart) == 3",
         "src/shop/cart.py:12: in total",
-        "    return sum(cart)",
+        "    return sum(item for item in cart)",
         "    item = None, cart = [None]",
     ]
 
@@ -205,7 +227,9 @@ def test_a_statement_of_several_lines_is_one_line(statement: str, shown: str) ->
 
 def arguments(node_id: str, function: str, **values: str) -> list[str]:
     told = phase(
-        node_id, message="E: no", chain=[[None, None, ["E: no"], [frame("src/a.py:1", function, "f()", **values)]]]
+        node_id,
+        message="E: no",
+        chain=[[None, None, ["E: no"], [frame("src/a.py:1", function, f"f({', '.join(values)})", **values)]]],
     )
     return rendered(told)[2:]
 
@@ -231,6 +255,35 @@ def test_long_values_are_shortened_and_many_are_not_all_shown() -> None:
     assert line.startswith("    value0 = 'xxx")
     assert "value1 = " in line
     assert "value8" not in line
+
+
+def test_of_arguments_that_the_statement_does_not_name_fewer_are_shown() -> None:
+    def values(statement: str, **values: str) -> str:
+        innermost = frame("src/shop/cart.py:12", "total", statement, **values)
+        return rendered(chained((None, "E: no", [frame(*TEST), innermost]), message="E: no"))[-1].strip()
+
+    long = {f"value{number}": "1" * 40 for number in range(4)}
+
+    assert values("return sum(cart)", rate="2", cart="[1]") == "rate = 2, cart = [1]"
+    assert values("raise E()", **long) == ", ".join(f"value{number} = {'1' * 40}" for number in (0, 1))
+    assert values("return sum(value3)", **long).count("value") == 3
+
+
+def test_values_that_hold_objects_without_a_repr_are_left_out() -> None:
+    shown = arguments(NODE, "total", format="Format(begin=<function begin at 0x7f3a5c1e9d90>)", n="1 < 2 > 0")
+
+    assert shown == ["    n = 1 < 2 > 0"]
+
+
+def test_a_statement_that_an_example_above_has_is_not_repeated_but_that_of_the_test_is() -> None:
+    failed = raised("ValueError: no", TEST, SOURCE, node_id=NODE)
+    above = frozenset({TEST[0], SOURCE[0]})
+
+    assert rendered(failed, stated_above=above) == [
+        "tests/test_cart.py:7: in test_total",
+        "    assert total(cart) == 3",
+        "src/shop/cart.py:12: in total",
+    ]
 
 
 def variables(*lines: str) -> Phase:

@@ -182,3 +182,46 @@ def test_every_failure_is_covered_in_few_words_and_no_folder_stands_where_files_
     assert len(names) <= MAX_NAMES
     if len({node_id.partition("::")[0] for node_id in failed}) <= MAX_NAMES:
         assert all(".py" in name for name in names)
+
+
+LONG = [
+    f"tests/test_deserialization.py::TestFields::test_{kind}_is_always_part_of_it[{n}]"
+    for kind in KINDS
+    for n in (1, 2)
+]
+
+
+@given(st.sets(st.sampled_from(LONG), min_size=1, max_size=MAX_TESTS))
+def test_few_failures_with_long_ids_are_selected_exactly(failed: set[str]) -> None:
+    arguments = rerun_arguments(sorted(failed), EVERYTHING, ran=LONG)
+
+    assert arguments is not None
+    assert selected(arguments, LONG) == sorted(failed, key=LONG.index)
+    assert len(str(arguments)) <= len(str({"node_ids": sorted(failed)}))
+
+
+def test_few_failures_with_long_ids_are_selected_by_what_only_they_have_in_their_names() -> None:
+    failed = [node_id for node_id in LONG if "int8" in node_id or "bool" in node_id]
+
+    assert rerun_arguments(failed, EVERYTHING, ran=LONG) == {
+        "path": "tests/test_deserialization.py",
+        "keywords": "int8 or bool",
+    }
+
+
+def test_where_others_could_have_these_words_few_failures_keep_their_ids() -> None:
+    failed, filtered = LONG[:3], execution([], markers="slow").request
+
+    assert rerun_arguments(failed, EVERYTHING) == {"node_ids": failed}
+    assert rerun_arguments(failed, filtered, ran=LONG) == {"node_ids": failed}
+    assert rerun_arguments(failed, EVERYTHING, ran=LONG, broken=["test_b.py"]) == {"node_ids": [*failed, "test_b.py"]}
+
+
+def test_no_word_of_an_expression_is_part_of_a_mark_of_pytests() -> None:
+    failed = [f"tests/test_a.py::test_parameters_of_{'very_' * 20}long_names_{n}" for n in ("param", "use")]
+    ran = [*failed, "tests/test_a.py::test_names"]
+
+    arguments = rerun_arguments(failed, EVERYTHING, ran=ran)
+
+    assert arguments is not None
+    assert not {"param", "use"} & set(arguments.get("keywords", "").split(" or "))

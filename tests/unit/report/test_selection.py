@@ -131,7 +131,6 @@ def test_marks_that_are_close_in_any_case_are_suggested(asked: str, meant: str) 
 # --- with real projects ------------------------------------------------------------------------
 
 
-@pytest.mark.anyio
 async def test_a_mistyped_mark_is_told_whether_or_not_tests_were_selected(every_bench: Workbench) -> None:
     every_bench.write({"pytest.ini": "[pytest]\nmarkers = slow(n): takes long\n", "test_a.py": MARKED})
 
@@ -143,7 +142,6 @@ async def test_a_mistyped_mark_is_told_whether_or_not_tests_were_selected(every_
     assert (both["count"], both["notices"]) == (2, [typo])
 
 
-@pytest.mark.anyio
 async def test_names_near_a_mistyped_keyword_are_told(bench: Workbench) -> None:
     bench.write({"test_a.py": "def test_refund_arrives(): pass\nclass TestCart:\n    def test_total(self): pass\n"})
 
@@ -156,7 +154,6 @@ async def test_names_near_a_mistyped_keyword_are_told(bench: Workbench) -> None:
     assert "near" not in far["notices"][0]
 
 
-@pytest.mark.anyio
 async def test_a_mark_that_a_conftest_gives_is_known(bench: Workbench) -> None:
     hook = "def pytest_collection_modifyitems(items):\n    for item in items: item.add_marker('nightly')\n"
     bench.write({"conftest.py": hook, "test_a.py": "def test_a(): pass\n"})
@@ -167,7 +164,6 @@ async def test_a_mark_that_a_conftest_gives_is_known(bench: Workbench) -> None:
     assert (chosen["summary"]["total"], left["count"]) == (1, 0)
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("workers", ["", " -n1"])
 async def test_that_others_did_not_run_is_told_of_last_failed_only_if_it_is_so(bench: Workbench, workers: str) -> None:
     files = {"test_a.py": "def test_a(): pass\ndef test_b(): assert 0\n", "test_c.py": "def test_c(): pass\n"}
@@ -185,7 +181,6 @@ async def test_that_others_did_not_run_is_told_of_last_failed_only_if_it_is_so(b
     assert "others did not run" in sentence
 
 
-@pytest.mark.anyio
 async def test_a_test_that_last_failed_hides_from_pytest_is_refused_with_that_reason(bench: Workbench) -> None:
     files = {"test_a.py": "def test_a(): assert 0\n", "test_c.py": "def test_c(): pass\n"}
     bench.write({"pytest.ini": "[pytest]\naddopts = --lf\n", **files})
@@ -197,7 +192,6 @@ async def test_a_test_that_last_failed_hides_from_pytest_is_refused_with_that_re
     assert "--lf" in failure.message
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("asked", [{}, {"node_ids": ["test_a.py::test_a"]}])
 async def test_a_module_that_skips_itself_is_named_with_its_reason(every_bench: Workbench, asked: Any) -> None:
     every_bench.write({"test_a.py": "import pytest\npytest.importorskip('nowhere')\ndef test_a(): pass\n"})
@@ -213,7 +207,6 @@ async def test_a_module_that_skips_itself_is_named_with_its_reason(every_bench: 
 OPTIONS = {"-m": "-m quick", "-k": "-k nowhere", "--deselect": "--deselect test_a.py"}
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("option", OPTIONS)
 async def test_an_option_of_the_project_that_deselects_everything_is_quoted(bench: Workbench, option: str) -> None:
     ini = f"[pytest]\nmarkers =\n    slow\n    quick\naddopts = {OPTIONS[option]}\n"
@@ -225,7 +218,6 @@ async def test_an_option_of_the_project_that_deselects_everything_is_quoted(benc
     assert f"'{OPTIONS[option]}'" in sentence
 
 
-@pytest.mark.anyio
 async def test_a_folder_without_test_files_is_told_with_the_names_that_were_looked_for(bench: Workbench) -> None:
     ini = "[pytest]\npython_files = check_*.py\ntestpaths = src\n"
     files = {"src/shop/__init__.py": "", "src/shop/cart.py": "", "src/.venv/hidden.py": "", "check_a.py": MARKED}
@@ -241,7 +233,6 @@ async def test_a_folder_without_test_files_is_told_with_the_names_that_were_look
     assert "in 'src'" in by_default
 
 
-@pytest.mark.anyio
 async def test_test_files_without_tests_are_counted(every_bench: Workbench) -> None:
     """Modules that --doctest-modules takes are collected, but do not match."""
     ini = "[pytest]\naddopts = --doctest-modules\n"
@@ -252,7 +243,6 @@ async def test_test_files_without_tests_are_counted(every_bench: Workbench) -> N
     assert "1 file(s) match python_files ('test_*.py *_test.py')" in sentence
 
 
-@pytest.mark.anyio
 async def test_under_xdist_a_filter_that_left_nothing_is_named_with_its_count_if_workers_report_it(
     bench: Workbench,
 ) -> None:

@@ -191,7 +191,6 @@ def test_a_test_that_returns_a_value_fails_or_is_told_as_soon_as_pytest_minds(an
     assert len(told(answers, "1 test(s) return")) == is_warned_of
 
 
-@pytest.mark.anyio
 async def test_other_warnings_are_told_instead_of_what_pytest_prints_of_them(bench: Workbench) -> None:
     source = "import warnings\ndef test_a():\n    for n in range(30): warnings.warn(f'old {n}')\n"
     bench.write({"test_a.py": source})

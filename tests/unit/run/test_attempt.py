@@ -8,8 +8,6 @@ from pytest_mcp.process.job import Exit
 from pytest_mcp.run.attempt import Attempt
 from pytest_mcp.run.events import Measuring, Returned
 
-pytestmark = pytest.mark.anyio
-
 
 def attempt(*, finished: bool = True, tested_in_time: bool = True, **reported: Any) -> Attempt[Any]:
     nothing: Any = None

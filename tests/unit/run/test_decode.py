@@ -6,7 +6,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pytest_mcp.run.decode import KINDS, Record, parse
-from pytest_mcp.run.events import MAX_ENTRIES, MAX_LINES, Event, Executed, Item, Line, Phase
+from pytest_mcp.run.events import MAX_ENTRIES, MAX_LINES, CallCode, CallRow, Event, Executed, Item, Line, Phase
 from pytest_mcp.run.exceptions import Frame, Raised
 from tests.support.invented.records import finished
 from tests.support.invented.streams import any_event, fields_of, json_values, line_of
@@ -18,6 +18,8 @@ def usual(kind: str) -> dict[str, Any]:
     """One record of this kind, with the plainest values."""
     plain: dict[Any, Any] = {str: "x", int: 1, float: 0.5, bool: False}
     plain |= {list[str]: ["x"], list[int]: [1], list[Item]: [["x", ["x"], "x", 1]]}
+    plain |= {list[list[Any]]: [["atom", "1"]], list[CallCode]: [["x", "x", 1, 1, ["x"], 1, 1]]}
+    plain |= {list[list[int]]: [[1]], list[CallRow]: [[1, 1, "x", 1, "x", 1, 1, [1], [1], [1]]]}
     plain |= {list[tuple[str, str]]: [["t", "x"]], dict[str, Any]: {}, dict[str, list[tuple[str, str]]]: {}}
     told = {name: plain.get(hint) for name, hint in fields_of(KINDS[kind]).items()}
     told |= {"ranges": "3-5,9"} if kind == "covered_file" else {}

@@ -8,7 +8,6 @@ from pytest_mcp.server.concurrency import Calls
 from tests.support.waiting import PATIENCE
 
 
-@pytest.mark.anyio
 async def test_turns_are_given_in_the_order_of_asking_and_never_too_many_at_once() -> None:
     calls = Calls(at_once=2)
     order: list[int] = []
@@ -31,7 +30,6 @@ async def test_turns_are_given_in_the_order_of_asking_and_never_too_many_at_once
     assert calls.scopes == set()
 
 
-@pytest.mark.anyio
 async def test_the_end_reaches_what_runs_what_waits_and_what_comes_later() -> None:
     calls = Calls(at_once=1)
     ended: list[str] = []

@@ -3,13 +3,10 @@
 from functools import partial
 
 import anyio
-import pytest
 from starlette.types import Message, Receive, Scope, Send
 
 from pytest_mcp.config import endpoint
 from pytest_mcp.server.http_guard import HEALTH, PATH, Guard
-
-pytestmark = pytest.mark.anyio
 
 CLIENTS = 50
 PING = b'{"jsonrpc":"2.0","id":1,"method":"ping"}'

@@ -17,8 +17,6 @@ GUARDED = endpoint.parse("8000", token=SECRET, token_file=None, allowed_hosts=No
 HOST = (b"host", b"localhost")
 TOKEN = (b"authorization", f"Bearer {SECRET}".encode())
 
-pytestmark = pytest.mark.anyio
-
 
 async def asked(guard: Guard, *headers: tuple[bytes, bytes], method: str = "GET") -> tuple[int, str]:
     sent: list[Message] = []

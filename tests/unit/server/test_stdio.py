@@ -4,7 +4,6 @@ import os
 from pathlib import Path
 
 import anyio
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -39,14 +38,12 @@ def test_every_line_arrives_whole_and_in_order_however_it_was_cut(lines: list[st
     assert anyio.run(lambda: sent(*pieces)) == [line.encode() for line in lines]
 
 
-@pytest.mark.anyio
 async def test_what_was_read_before_comes_first_and_its_last_line_goes_on() -> None:
     assert await sent(b"o\nthree\n", heard=b"one\ntw") == [b"one", b"two", b"three"]
     assert await sent(heard=b"one\ntwo") == [b"one", b"two"]
     assert await sent(b"\xff\xfe\ntw", b"o") == [b"\xff\xfe", b"two"]
 
 
-@pytest.mark.anyio
 async def test_a_regular_file_can_stand_in_for_a_client(tmp_path: Path) -> None:
     path = tmp_path / "recorded"
     path.write_text("one\ntwo\n", encoding="utf-8")

@@ -18,17 +18,17 @@ from typing import Any
 from pytest_mcp.api import targets
 from pytest_mcp.api.advice import Sentence
 from pytest_mcp.api.results import ExplainResult
-from pytest_mcp.cli import client_entries, mcp_client, tool_flags, typed_advice
-from pytest_mcp.cli.client_entries import ClientEntry
+from pytest_mcp.cli import mcp_client, tool_flags, typed_advice
 from pytest_mcp.cli.mcp_client import CheckedServer, Examination, Handshake, examine, server_command
+from pytest_mcp.cli.setup.entries import ClientEntry, common_python, entries_for_project
 from pytest_mcp.cli.setup.plan import checked_url, this_machine
 from pytest_mcp.cli.typed_advice import Typist
 from pytest_mcp.config.history import display_name
 from pytest_mcp.config.model import DEFAULT_TIMEOUT, TOKEN_VARIABLE, Config, ConfigError
 from pytest_mcp.config.options import LoadConfig, server_flags, typed_flags
-from pytest_mcp.environment.terminal import UNICODE_SIGNS, Check, CheckStyle, Sections, explanation
+from pytest_mcp.environment.explain import UNICODE_SIGNS, Check, CheckStyle, Sections, explanation
 from pytest_mcp.history.store import HistoryUnavailable, open_store
-from pytest_mcp.python import advice, nearby, user_dirs
+from pytest_mcp.python import nearby, remedies, user_dirs
 from pytest_mcp.python.members import ROOT
 from pytest_mcp.terminal import capabilities
 from pytest_mcp.terminal.output import can_show, show
@@ -42,7 +42,7 @@ _HTTP_STEPS = {
 }
 _UNREACHABLE = "Check that the server is running and that the URL is the one that it printed."
 
-Answer = dict[str, Any]
+Json = dict[str, Any]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -96,11 +96,11 @@ def _on_http(options: argparse.Namespace) -> Subject:
 def _local(options: argparse.Namespace, config: Config) -> Subject:
     arguments = {} if options.path is None else {"path": _from_root(options.path, config.root)}
     try:
-        entries = client_entries.for_project(config.root, this_machine())
+        entries = entries_for_project(config.root, this_machine())
     except ConfigError:  # the user has no home folder
         entries = []
     doing, advised = "starting the server", nearby.on_path(config.environment.get("PATH", "")) or Sentence()
-    python = client_entries.common_python(entries, config.root, advised.values("python"))
+    python = common_python(entries, config.root, advised.values("python"))
     if python is not None and config.python is None:
         config, doing = config._replace(python=Path(python)), f"{doing} with --python {safe(python)}, as clients do"
     return Subject(mcp_client.local(server_flags(options, config), config), doing, arguments, config, entries)
@@ -115,7 +115,7 @@ def _from_root(typed: str, root: Path) -> str:
         raise ConfigError(f"{in_line(typed)}: {targets.explained(error)}.") from error
 
 
-def _answer(examined: Examination, subject: Subject, options: argparse.Namespace) -> Answer:
+def _answer(examined: Examination, subject: Subject, options: argparse.Namespace) -> Json:
     """The answer of the server, ready if nothing else is wrong, with the next step as a person types it."""
     server, config = subject.server, subject.config
     if examined.answer is None:
@@ -129,7 +129,7 @@ def _answer(examined: Examination, subject: Subject, options: argparse.Namespace
     if config is None:
         return answer
     if _has_only_members(answer):
-        answer = _of_members(answer, server, config)
+        answer = _of_members(answer, config)
     if answer["ready"] and config.history and (problem := _history_problem(config.history.address)):
         summary, step = "Not ready: runs cannot be recorded", "Correct --history, or omit it."
         answer |= {"ready": False, "summary": summary, "next_step": step, "problem": problem}
@@ -150,45 +150,31 @@ def _history_problem(address: str) -> str | None:
     return None
 
 
-def _has_only_members(answer: Answer) -> bool:
+def _has_only_members(answer: Json) -> bool:
     """Whether it is the root of a monorepo without an environment of its own, not even one that cannot be used."""
     has_own = any(Path(each["python"]).is_relative_to(answer["root"]) for each in answer["candidates"])
     can_run = answer["temporary_folder"]["writable"]
     return bool(answer.get("members")) and answer["interpreter"] is None and not has_own and can_run
 
 
-def _of_members(answer: Answer, server: CheckedServer, config: Config) -> Answer:
-    """The answer for the root, ready if every member is. Those that files do not show to be ready are examined."""
-    members = answer["members"]
-    for member in members:
-        if member["folder"] == ROOT:
-            return answer | {"next_step": _step_of_root(answer["next_step"], config)}
-        if member["problem"] is not None:
-            examined = examine({"path": member["folder"]}, server)
-            other = examined.answer or {"ready": False, "summary": "Not ready", "problem": examined.problem}
-            if not other["ready"]:
-                step = examined.next_step or other.get("next_step")
-                summary = f"{other['summary']} (in {in_line(member['folder'])})"
-                return answer | {"summary": summary, "next_step": step, "problem": other["problem"]}
-    count = "1 member has" if len(members) == 1 else f"{len(members)} members have"
-    return answer | {
-        "ready": True,
-        "summary": f"Ready: {count} pytest; their tests were not collected",
-        "next_step": shlex.join(["pytest-mcp", "run", *(member["folder"] for member in members)]),
-        "problem": None,
-        "members": [member | {"problem": None} for member in members],
-    }
+def _of_members(answer: Json, config: Config) -> Json:
+    """The answer for the root, ready if every member is, as far as files show it."""
+    folders = [member["folder"] for member in answer["members"]]
+    problems = {member["folder"]: member["problem"] for member in answer["members"] if member["problem"]}
+    if ROOT in problems:
+        # That the members can run does not make the root ready: it has tests of its own.
+        search_path = user_dirs.search_path(config.environment)
+        return answer | {"next_step": remedies.remedy(config.root, [], search_path=search_path, with_members=False)}
+    for folder, problem in problems.items():
+        summary = f"Not ready: {in_line(folder)}: {problem}"
+        return answer | {"summary": summary, "next_step": shlex.join(["pytest-mcp", "doctor", folder])}
+    count = "1 member has" if len(folders) == 1 else f"{len(folders)} members have"
+    summary = f"Ready: {count} pytest; their tests were not collected"
+    step = shlex.join(["pytest-mcp", "run", *folders])
+    return answer | {"ready": True, "summary": summary, "next_step": step, "problem": None}
 
 
-def _step_of_root(step: str, config: Config) -> str:
-    """For a root with tests of its own: the members can run, but that does not make the root ready."""
-    if not (isinstance(step, Sentence) and step.advice("folders")):
-        return step
-    search_path = user_dirs.search_path(config.environment)
-    return advice.remedy(config.root, [], search_path=search_path, with_members=False)
-
-
-def _report(examined: Examination, answer: Answer, entries: Sequence[ClientEntry] | None, style: CheckStyle) -> str:
+def _report(examined: Examination, answer: Json, entries: Sequence[ClientEntry] | None, style: CheckStyle) -> str:
     sections: Sections = {"Problem": [Check("bad", "", examined.problem or "")]}
     if examined.answer is not None:
         sections = explanation(ExplainResult.model_validate(answer))
@@ -217,7 +203,7 @@ def _entry(entry: ClientEntry) -> Check:
     return Check("bad", entry.client, f"{safe(entry.file)}: {safe(entry.problem)}{fix}")
 
 
-def _as_json(examined: Examination, answer: Answer, entries: Sequence[ClientEntry] | None) -> str:
+def _as_json(examined: Examination, answer: Json, entries: Sequence[ClientEntry] | None) -> str:
     values = dict.fromkeys(Handshake.__annotations__) if examined.handshake is None else asdict(examined.handshake)
     clients = {} if entries is None else {"clients": [asdict(entry) for entry in entries]}
     complete = {**answer, "handshake": {**values, "stderr": examined.stderr}, **clients}

@@ -10,7 +10,14 @@ from pytest_mcp.cli.tool_flags import Arguments
 from pytest_mcp.config.history import is_postgres
 from pytest_mcp.config.model import ConfigError
 from pytest_mcp.config.options import LoadConfig
-from pytest_mcp.history.answer import ChangedDuration, Durations, FailingTests, FlakyTest, HistoryResult, OneTest
+from pytest_mcp.history.request_and_result import (
+    ChangedDuration,
+    Durations,
+    FailingTests,
+    FlakyTest,
+    HistoryResult,
+    OneTest,
+)
 from pytest_mcp.terminal.capabilities import Screen
 from pytest_mcp.terminal.colours import Colour, Lines, Painter, lines_of_notices, spaced
 from pytest_mcp.terminal.output import can_show, show

@@ -145,7 +145,7 @@ def _apply(change: Change, client: Client, plan: Plan) -> bool:
         show(safe(f"$ {shlex.join(command)}"))
     else:
         change.check()
-    if not _is_confirmed(plan, offered=False):
+    if not _is_confirmed(plan):
         return plan.confirmed == "no"
     if command and (problem := _run(command, plan)):
         print_message(f"{command[0]}: {problem}; so the file itself is changed")
@@ -165,7 +165,8 @@ def _next_steps(client: Client, plan: Plan) -> Iterator[str]:
     yield client.project_step if plan.level(client) == "project" else ""
     yield client.next_step
     if client.asks and not ("allow" in plan.extras and (client.approval or client.rules)):
-        yield f"{client.title} asks before it calls {client.asks}, until you allow it."
+        unless = ", unless you add --allow" if client.approval or client.rules else ""
+        yield f"{client.title} asks before it calls {client.asks}{unless}."
 
 
 def _own_command(client: Client, plan: Plan, change: Change) -> list[str]:
@@ -197,10 +198,10 @@ def _run(command: list[str], plan: Plan) -> str | None:
     return None if ended.code == 0 else in_line(first_line or "it failed")
 
 
-def _is_confirmed(plan: Plan, *, offered: bool) -> bool:
+def _is_confirmed(plan: Plan) -> bool:
     if plan.confirmed == "cannot ask":
         show("Not written, because there is no terminal to ask for confirmation. Use --yes to write.")
-    is_confirmed = plan.confirmed == "yes" or (plan.confirmed == "ask" and ask("Write this?", default=not offered))
+    is_confirmed = plan.confirmed == "yes" or (plan.confirmed == "ask" and ask("Write this?"))
     if plan.confirmed == "ask" and not is_confirmed:
         show("Not written.")
     return is_confirmed
@@ -217,19 +218,18 @@ def _write(change: Change, plan: Plan) -> None:
 
 
 def _write_extras(wanted: Iterable[Extra], plan: Plan) -> bool:
-    """Whether those that were asked for are written. To decline what was only offered is no failure."""
+    """Whether all of them are written."""
     is_done = True
     try:
         for extra in wanted:
-            offered = not plan.remove and extra.flag not in plan.extras
-            if not extra.change.is_needed or (offered and (plan.confirmed != "ask" or plan.user)):
+            if not extra.change.is_needed:
                 continue
             show(safe(f"\n{extra.title}: {extra.change.path}\n") + extra.difference)
-            is_confirmed = _is_confirmed(plan, offered=offered)
-            if is_confirmed:
+            if _is_confirmed(plan):
                 _write(extra.change, plan)
                 show("Removed." if plan.remove else "Written.")
-            is_done = is_done and (is_confirmed or offered or plan.confirmed == "no")
+            elif plan.confirmed != "no":
+                is_done = False
     except SettingsError as error:
         print_message(safe(str(error)))
         return False

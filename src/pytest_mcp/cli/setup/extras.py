@@ -1,5 +1,5 @@
-"""What can be written beside the entry of a client: the approval of the tools, a hook for its shell, and the paragraph
-in AGENTS.md or CLAUDE.md that tells agents to use the tools."""
+"""What is written beside the entry of a client if a flag asks for it: the approval of the tools, a hook for its shell,
+and the paragraph in AGENTS.md or CLAUDE.md that tells agents to use the tools."""
 
 import json
 import re
@@ -33,28 +33,30 @@ why they cannot run. Use the shell only for what the tools cannot do.
 
 
 class Extra(NamedTuple):
-    flag: str
     title: str
     change: Change
     difference: str
 
 
 def extras(client: Client, plan: Plan) -> Iterator[Extra]:
-    """Made one after the other, so that each can be written before the next is made: two may be in one file."""
-    allow = f"Let {client.title} call the tools without asking"
-    if client.approval and not plan.remove and "allow" not in plan.extras:
-        change = entries.change(client, replace(plan, extras=plan.extras | {"allow"}))
-        yield Extra("allow", allow, change, entries.difference(client, plan, change))
-    if client.rules:
-        path = Path(plan.machine.path(client.rules["user"]))
-        if plan.root and plan.level(client) == "project":
-            path = plan.checked(plan.root / client.rules["project"])
+    """Made one after the other, so that each can be written before the next is made: two may be in one file.
+
+    The approval of a client without rules is in its entry.
+    """
+    if not client.rules:
+        return
+    path = Path(plan.machine.path(client.rules["user"]))
+    if plan.root and plan.level(client) == "project":
+        path = plan.checked(plan.root / client.rules["project"])
+    if plan.writes("allow"):
+        title = f"Let {client.title} call the tools without asking"
+        rules = [] if plan.remove else _RULES
+        yield Extra(title, *_in_list(path, ("permissions", "allow"), _RULES.__contains__, rules))
+    if plan.writes("hook"):
+        title = f"Let {client.title} answer pytest in its shell with advice"
         hook = {"type": "command", "command": shlex.join([*plan.command, "hook"]), "timeout": HOOK_SECONDS}
         hooks = [] if plan.remove else [{"matcher": "Bash", "hooks": [hook]}]
-        rules = [] if plan.remove else _RULES
-        yield Extra("allow", allow, *_in_list(path, ("permissions", "allow"), _RULES.__contains__, rules))
-        advice = f"Let {client.title} answer pytest in its shell with advice"
-        yield Extra("hook", advice, *_in_list(path, ("hooks", "PreToolUse"), _is_our_hook, hooks))
+        yield Extra(title, *_in_list(path, ("hooks", "PreToolUse"), _is_our_hook, hooks))
 
 
 def has_anything(client: Client, plan: Plan) -> bool:
@@ -91,6 +93,8 @@ def _is_our_hook(item: Any) -> bool:
 
 def instructions(clients: Collection[Client], readers: Collection[Client], plan: Plan) -> Iterator[Extra]:
     """The paragraph in the files that these readers read. It is removed with the last client that reads a file."""
+    if not plan.writes("instructions"):
+        return
     places = [replace(plan, user=user) for user in (False, True)]
     for path in dict.fromkeys(_file(plan, each) for each in readers if plan.root and each.instructions):
         others = [each for each in CLIENTS if each not in clients and _file(plan, each) == path]
@@ -98,7 +102,7 @@ def instructions(clients: Collection[Client], readers: Collection[Client], plan:
             continue
         change = _with_paragraph(plan.checked(path), remove=plan.remove)
         sides = (_PARAGRAPH, "") if plan.remove else ("", _PARAGRAPH)
-        yield Extra("instructions", "Instructions for agents", change, settings_file.difference(change, *sides))
+        yield Extra("Instructions for agents", change, settings_file.difference(change, *sides))
 
 
 def _file(plan: Plan, client: Client) -> Path:

@@ -118,10 +118,14 @@ class Plan(Location):
     flags: Sequence[str]
     # The server's time limit for a call, in seconds.
     limit: int
-    # What is to be written beside the entry, without an offer: the names of the flags.
+    # What is to be written beside the entry: the names of the flags.
     extras: frozenset[str] = frozenset()
     # The address of a server on HTTP, if the client is not to start one.
     url: str | None = None
+
+    def writes(self, extra: str) -> bool:
+        """Whether this is written beside the entry, or taken out."""
+        return self.remove or extra in self.extras
 
     @property
     def token(self) -> str | None:

@@ -447,6 +447,10 @@ const page = (() => {
   const copyableView = ([title, text]) => make("div", { class: "copyable" },
     make("h3", null, title), make("pre", null, make("code", null, text)), button("Copy", () => copy(text, "text")));
 
+  const cells = (kind, texts) => make("tr", null, ...texts.map((text) => make(kind, null, text)));
+  const sidesView = ([head, rows]) => make("table", { class: "sides" },
+    make("thead", null, cells("th", head)), make("tbody", null, ...rows.map((row) => cells("td", row))));
+
   // What a section can hold.
   const BLOCKS = {
     causes: () => [causesView()],
@@ -457,6 +461,7 @@ const page = (() => {
     errors: (errors) => errors.map(errorView),
     legend: (text) => [make("p", { class: "legend" }, text)],
     list: (texts) => [make("ul", null, ...texts.map((text) => make("li", null, text)))],
+    sides: (value) => [sidesView(value)],
     strips: (rows) => [make("ol", { class: "strips" }, ...rows.map(stripView))],
     tests: testsView,
     text: (text) => [make("p", null, text)],

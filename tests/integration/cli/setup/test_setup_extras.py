@@ -1,4 +1,4 @@
-"""What `setup` offers beside the entry: the approval of the tools, a hook for the shell, a paragraph for agents."""
+"""What `setup` writes beside the entry on request: the approval of the tools, a hook, a paragraph for agents."""
 
 import json
 import shlex
@@ -67,13 +67,20 @@ def test_other_clients_have_the_approval_in_their_entry(desk: Desk) -> None:
     assert desk.servers(".gemini/settings.json")["pytest"]["trust"] is True
 
 
-def test_at_a_terminal_each_is_offered_and_shown_and_enter_means_no(desk: Desk) -> None:
-    code, said = desk.answered(b"y\n", "claude-code", then=b"y\n\n\n")
+def test_at_a_terminal_each_is_shown_before_it_is_confirmed(desk: Desk) -> None:
+    code, said = desk.answered(b"y\n", "claude-code", "--allow", "--hook", then=b"y\nn\n")
 
-    assert code == 0
-    assert said.count("[y/N]") == 3
-    assert said.index("mcp__pytest__execute_tests") < said.index("[y/N]")
+    assert code == 1
+    assert said.count("[Y/n]") == 3
+    assert said.index("mcp__pytest__execute_tests") < said.index("[Y/n]", said.index("[Y/n]") + 1)
     assert list(settings(desk)) == ["permissions"]
+
+
+def test_nothing_is_written_beside_the_entry_unless_it_is_asked_for(desk: Desk) -> None:
+    _, said = desk.answered(b"y\n", "claude-code")
+
+    assert said.count("[Y/n]") == 1
+    assert not (desk.project / ".claude" / "settings.json").exists()
     assert not (desk.project / "CLAUDE.md").exists()
 
 
@@ -129,17 +136,6 @@ def test_each_client_gets_the_paragraph_where_it_reads_and_remove_restores_every
     assert done.stdout.count("+## Tests") == 2
     assert unchanged == written == still
     assert texts(desk) == {"AGENTS.md": b"# Rules\r\nNo tabs.\r\n"}
-
-
-def test_at_a_terminal_the_paragraph_is_offered_and_to_decline_it_is_no_failure(desk: Desk) -> None:
-    code, declined = desk.answered(b"y\n", "opencode", then=b"n\n")
-    nothing = texts(desk)
-    _, said = desk.answered(b"y\n", "zed", then=b"y\n")
-
-    assert (code, nothing) == (0, {})
-    assert "Not written." in declined
-    assert said.index("+## Tests") < said.index("[y/N]")
-    assert list(texts(desk)) == ["AGENTS.md"]
 
 
 def test_a_paragraph_that_no_client_belongs_to_any_more_is_removed(desk: Desk) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from pytest_mcp.config.model import Config, History
 from pytest_mcp.tools import TOOLS, offered
-from tests.support.git import git
+from tests.support.git import commit_all
 from tests.support.workbench import Failure, Workbench, call, succeeded
 
 TESTS = """
@@ -26,8 +26,7 @@ def test_flaky():
 @pytest.fixture
 def config(bench: Workbench, tmp_path: Path) -> Config:
     bench.write({"tests/test_shop.py": TESTS.format(marker=str(tmp_path / "marker"))})
-    for command in (("init", "-q"), ("add", "-A"), ("commit", "-qm", "first")):
-        git(*command, cwd=bench.root)
+    commit_all(bench.root)
     return bench.config._replace(history=History(str(tmp_path / "history.db")))
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pytest_mcp.config.model import History
-from tests.support.git import git
+from tests.support.git import commit_all
 from tests.support.history.postgres import silent_postgres
 from tests.support.protocol import servers
 from tests.support.protocol.raw_client import RawClient
@@ -42,8 +42,7 @@ def test_skipped(): pass
 @pytest.fixture
 def project(bench: Workbench) -> Workbench:
     bench.write(PROJECT)
-    for command in (("init", "-q"), ("add", "-A"), ("commit", "-qm", "first")):
-        git(*command, cwd=bench.root)
+    commit_all(bench.root)
     return bench
 
 

@@ -8,11 +8,9 @@ from typing import Any
 import anyio
 import pytest
 
+from pytest_mcp.changed.checkout_copy import ROOM_FOR_UNTRACKED
 from pytest_mcp.investigation import alone, suspects
-from pytest_mcp.investigation.alone import HASH_SEED, Alone, Seeds
-from pytest_mcp.investigation.answer import Findings, answer_of
-from pytest_mcp.investigation.base import BaseSearch, find_base
-from pytest_mcp.investigation.result import InvestigateResult
+from pytest_mcp.investigation.alone import HASH_SEED, Seeds
 from pytest_mcp.investigation.runner import Runner
 from pytest_mcp.python.interpreter import Candidate
 from pytest_mcp.run.attempt import Deadline
@@ -21,19 +19,13 @@ from pytest_mcp.run.run import Project, Steps
 from pytest_mcp.tools import BY_NAME
 from tests.support.git import git
 from tests.support.projects.investigation_corpus import BASE, BROKEN_SHOP, GOOD, ORDER, UNCOLLECTED, VICTIM, Truth
+from tests.support.runs.at_base import at_the_base, commit
 from tests.support.waiting import PATIENCE
 from tests.support.workbench import PYTESTS, Workbench
 
-pytestmark = pytest.mark.anyio
 INVALID_PARAMS = -32602
 # Seconds in which a busy machine starts a test that hangs; all of them pass.
 LONG_ENOUGH = 10
-
-
-def commit(bench: Workbench) -> None:
-    git("init", "--quiet", cwd=bench.root)
-    git("add", "--all", cwd=bench.root)
-    git("commit", "--quiet", "--allow-empty", "-m", "base", cwd=bench.root)
 
 
 async def test_node_ids_run_in_the_order_in_which_a_call_names_them(every_bench: Workbench) -> None:
@@ -102,16 +94,6 @@ async def test_a_hash_seed_that_decides_is_named(bench: Workbench, monkeypatch: 
     assert found["evidence"][2] == (
         "fails with PYTHONHASHSEED=2 (2 of 2 runs), passes with PYTHONHASHSEED=1 (2 of 2): the seed decides"
     )
-
-
-async def at_the_base(bench: Workbench, node_id: str = VICTIM, runs: int = 1, **environment: str) -> InvestigateResult:
-    """The steps that run the test alone and at the base, without a search for an order and for suspects."""
-    config = bench.config._replace(environment={**bench.config.environment, **environment})
-    runner = Runner(config, Candidate(bench.python, ""), Deadline.after(PATIENCE))
-    found = await find_base(config, None, runner.deadline)
-    seen = Alone((await alone.run_once(runner, node_id),), (Seeds(None),), 1)
-    there = await BaseSearch(runner, node_id, found, lambda _: None).run([Seeds(None)] * runs, seen.outcomes)
-    return answer_of(Findings(node_id, seen, base=there))
 
 
 def changed_since(bench: Workbench, truth: Truth) -> None:
@@ -248,16 +230,17 @@ async def test_a_file_that_is_a_link_out_of_the_project_at_the_base_is_not_there
     assert (found.kind, found.evidence[-1].partition(": ")[2]) == ("deterministic", "its file is not there")
 
 
-async def test_what_the_copy_of_the_base_lacks_is_told_and_makes_the_answer_less_sure(bench: Workbench) -> None:
+async def test_a_failure_in_a_copy_that_lacks_something_says_nothing(bench: Workbench) -> None:
     bench.write({"test_victim.py": "def test_it(): assert 0\n"})
-    (bench.root / "data").symlink_to("/nowhere")
     commit(bench)
     bench.write({"test_victim.py": "# Changed.\ndef test_it(): assert 0\n"})
+    with (bench.root / "data").open("wb") as large:
+        large.truncate(ROOM_FOR_UNTRACKED.bytes + 1)
 
     found = await at_the_base(bench)
 
-    assert found.kind == "pre_existing"
-    assert found.evidence[-1].partition(": ")[2] == "fails the same way, in a copy without data"
+    assert found.kind == "deterministic"
+    assert "in a copy without data (too large)" in found.evidence[-1]
 
 
 async def test_files_that_a_test_has_removed_are_no_targets_any_more(bench: Workbench) -> None:
@@ -341,3 +324,43 @@ async def test_what_is_not_one_test_or_no_commit_is_refused(
     refused = await bench.refused("investigate_failure", **arguments)
 
     assert (refused.code, refused.data["field"]) == (INVALID_PARAMS, field)
+
+
+def history(bench: Workbench, states: str) -> list[str]:
+    """A commit for each letter: the test passes, fails, is skipped, or cannot be imported. Their subjects."""
+    skipping = "import pytest\ndef price(name): pytest.skip('later')\n"
+    shops = {"P": "def price(name): return 1\n", "F": BROKEN_SHOP["shop.py"], "C": "import nowhere\n", "S": skipping}
+    for number, state in enumerate(states):
+        files = {"test_victim.py": GOOD["test_victim.py"], "shop.py": f"{shops[state]}# {number}\n"}
+        bench.write({**files, "log": f"{number}"})
+        git("init", "--quiet", cwd=bench.root)
+        git("add", "--all", cwd=bench.root)
+        git("commit", "--quiet", "-m", f"commit {number}", cwd=bench.root)
+    return [f"commit {number}" for number in range(len(states))]
+
+
+@pytest.mark.parametrize(
+    ("states", "base", "broken", "skipped"),
+    [("PPPPFFFF", "HEAD~7", 4, 0), ("PPCPCFFFF", "HEAD~8", 5, 1), ("PFSSFFF", "HEAD~6", 1, 2)],
+)
+async def test_the_commit_that_broke_it_is_named(
+    bench: Workbench, states: str, base: str, broken: int, skipped: int
+) -> None:
+    subjects = history(bench, states)
+
+    found = await bench.investigate(node_id=VICTIM, base=base, runs=2, timeout=600)
+
+    assert found["kind"] == "deterministic"
+    assert found["broken_by"]["subject"] == subjects[broken]
+    assert found["broken_by"]["files"] == ["log", "shop.py"]
+    assert len(found["broken_by"]["skipped"]) == skipped
+
+
+async def test_what_is_not_committed_is_no_commit(bench: Workbench) -> None:
+    history(bench, "PPP")
+    bench.write(BROKEN_SHOP)
+
+    found = await bench.investigate(node_id=VICTIM, base="HEAD~2", runs=2, timeout=600)
+
+    assert (found["kind"], found["broken_by"]) == ("deterministic", None)
+    assert "broken by: what is not committed" in found["evidence"]

@@ -1,10 +1,7 @@
 """`investigate_failure` at the root of a monorepo, about a test of one member."""
 
-import pytest
-
 from tests.support.workbench import Workbench, call, succeeded
 
-pytestmark = pytest.mark.anyio
 SETTINGS = "[tool.pytest.ini_options]\npythonpath = ['src']\ntestpaths = ['tests']\n"
 
 

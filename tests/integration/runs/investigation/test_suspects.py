@@ -15,7 +15,6 @@ from pytest_mcp.run.run import Run
 from tests.support.waiting import PATIENCE
 from tests.support.workbench import NEWEST, Workbench
 
-pytestmark = pytest.mark.anyio
 # The bug is in line 11: a rate of 1 is no discount.
 SHOP = """
 def total(items):

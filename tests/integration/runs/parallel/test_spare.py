@@ -67,7 +67,6 @@ async def standing(bench: Workbench) -> AsyncIterator[Standing]:
         yield Standing(bench, spare, config)
 
 
-@pytest.mark.anyio
 async def test_one_that_waits_has_the_operators_memory_limit_already(standing: Standing) -> None:
     standing.config = standing.config._replace(max_memory=512 * 1024**2)
 
@@ -81,7 +80,6 @@ async def test_one_that_waits_has_the_operators_memory_limit_already(standing: S
     assert soft == str(512 * 1024**2)
 
 
-@pytest.mark.anyio
 async def test_there_is_none_before_the_first_call_and_each_is_used_once(standing: Standing) -> None:
     assert standing.spare.started is None
 
@@ -95,7 +93,6 @@ async def test_there_is_none_before_the_first_call_and_each_is_used_once(standin
     assert len({first, waiting, other}) == 3
 
 
-@pytest.mark.anyio
 async def test_it_waits_outside_the_project_with_none_of_its_files(standing: Standing) -> None:
     await standing.call()
     waiting = Path(f"/proc/{await standing.waiting()}")
@@ -107,7 +104,6 @@ async def test_it_waits_outside_the_project_with_none_of_its_files(standing: Sta
     assert str(standing.bench.root) not in (waiting / "maps").read_text()
 
 
-@pytest.mark.anyio
 async def test_a_call_that_comes_while_it_makes_itself_ready_takes_it_all_the_same(standing: Standing) -> None:
     await standing.call()
     await until(lambda: standing.spare.started)
@@ -129,7 +125,6 @@ def hide_by_a_package(root: Path) -> None:
     (root / "difflib" / "__init__.py").write_text(source)
 
 
-@pytest.mark.anyio
 async def test_a_change_that_a_new_start_would_see_makes_it_start_anew(standing: Standing) -> None:
     await standing.call()
 
@@ -140,7 +135,6 @@ async def test_a_change_that_a_new_start_would_see_makes_it_start_anew(standing:
         assert await standing.call() == (waiting, False), change
 
 
-@pytest.mark.anyio
 async def test_an_environment_that_was_replaced_gets_another_child_even_if_that_was_while_it_started(
     standing: Standing,
 ) -> None:
@@ -163,7 +157,6 @@ def moved_away_and_back(root: Path) -> None:
     root.with_name("copy").rename(root)
 
 
-@pytest.mark.anyio
 async def test_the_projects_own_changes_and_a_move_away_and_back_do_not_make_it_start_anew(standing: Standing) -> None:
     await standing.call()
 
@@ -201,7 +194,6 @@ def name_another_interpreter(standing: Standing) -> None:
     standing.config = standing.config._replace(python=standing.bench.using("pytest-8.4").python)
 
 
-@pytest.mark.anyio
 async def test_one_that_is_killed_robbed_of_its_folder_or_of_another_interpreter_is_replaced(
     standing: Standing,
 ) -> None:
@@ -217,7 +209,6 @@ async def test_one_that_is_killed_robbed_of_its_folder_or_of_another_interpreter
     assert not (standing.bench.root / "stolen").exists()
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("harm", [kill_child, kill_supervisor])
 async def test_one_that_is_killed_while_nobody_calls_is_no_zombie_until_the_next_call(
     standing: Standing, harm: Callable[[Standing], None]
@@ -232,7 +223,6 @@ async def test_one_that_is_killed_while_nobody_calls_is_no_zombie_until_the_next
     await until(lambda: not Path(f"/proc/{number}").exists())
 
 
-@pytest.mark.anyio
 async def test_a_cancelled_call_is_followed_by_one_too(standing: Standing) -> None:
     standing.bench.write({"test_slow.py": "import time\ndef test_slow(): open('begun', 'w'); time.sleep(600)\n"})
 
@@ -248,33 +238,6 @@ async def test_a_cancelled_call_is_followed_by_one_too(standing: Standing) -> No
     assert await standing.call() == (waiting, True)
 
 
-@pytest.mark.anyio
-async def test_two_calls_at_once_share_nothing(standing: Standing) -> None:
-    await standing.call()
-    await standing.waiting()
-    results: list[ExecuteResult] = []
-
-    async def call() -> None:
-        results.append(await standing.answer())
-
-    async with anyio.create_task_group() as tasks:
-        for _ in range(3):
-            tasks.start_soon(call)
-
-    assert [result.verdict for result in results] == ["passed"] * 3
-
-
-@pytest.mark.anyio
-async def test_nobody_who_does_not_want_one_gets_one(standing: Standing) -> None:
-    spare = Spare(wanted=False, fingerprint=interpreter.state)
-
-    async with spare.kept():
-        await execute(standing.bench, spare, config=standing.config)
-        await execute(standing.bench, spare, config=standing.config)
-        assert spare.started is None
-
-
-@pytest.mark.anyio
 async def test_nothing_of_it_is_left_when_its_owner_ends(standing: Standing) -> None:
     spare = Spare(wanted=True, fingerprint=interpreter.state)
 

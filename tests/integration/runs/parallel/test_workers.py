@@ -143,7 +143,6 @@ async def alone_and_parallel(bench: Workbench, **arguments: Any) -> tuple[dict[s
     return await bench.execute(**arguments), await bench.execute(**arguments, workers=2)
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("asked", [{"detail": "full", "markers": "not slow"}, {"keywords": "not numbers"}])
 async def test_workers_give_the_answer_of_one_process(every_bench: Workbench, asked: dict[str, str]) -> None:
     every_bench.write(MANY_KINDS)
@@ -155,7 +154,6 @@ async def test_workers_give_the_answer_of_one_process(every_bench: Workbench, as
     assert "deselected" in parallel["text_output"]
 
 
-@pytest.mark.anyio
 async def test_files_that_cannot_be_collected_count_once_and_no_test_runs(bench: Workbench) -> None:
     bench.write({"test_a.py": TEST, "test_b.py": "import nowhere\n", "test_c.py": "1 / 0\n", "test_d.py": "def (:\n"})
 
@@ -165,7 +163,6 @@ async def test_files_that_cannot_be_collected_count_once_and_no_test_runs(bench:
     assert (parallel["exit_code"], parallel["summary"]["errors"]) == (2, 3)
 
 
-@pytest.mark.anyio
 async def test_named_tests_that_options_leave_out_and_a_package_from_elsewhere_are_reported(bench: Workbench) -> None:
     elsewhere = bench.root.parent / "elsewhere" / "shop"
     elsewhere.mkdir(parents=True)
@@ -181,7 +178,6 @@ async def test_named_tests_that_options_leave_out_and_a_package_from_elsewhere_a
     assert parallel["verdict"] == "incomplete"
 
 
-@pytest.mark.anyio
 async def test_ids_do_not_have_the_groups_of_xdist(bench: Workbench) -> None:
     mark = "@pytest.mark.xdist_group('g')\n"
     source = f"import pytest\n{mark}def test_a(): assert 0\n{mark}@pytest.mark.parametrize('n', ['a@b'])\n"
@@ -197,7 +193,6 @@ async def test_ids_do_not_have_the_groups_of_xdist(bench: Workbench) -> None:
     assert [test["nodeid"] for test in answer["json_report"]["tests"]] == ids
 
 
-@pytest.mark.anyio
 async def test_the_call_decides_on_workers_whatever_the_addopts_say(bench: Workbench) -> None:
     """And in each worker a test finds nothing of pytest-mcp."""
     source = """
@@ -218,7 +213,6 @@ def test_one():
         assert (answer["verdict"], answer["tests"][0]["message"]) == ("passed", None)
 
 
-@pytest.mark.anyio
 async def test_a_run_that_failfast_stops_has_the_exit_code_of_one_process(bench: Workbench) -> None:
     many = "import pytest\n@pytest.mark.parametrize('n', range(40))\ndef test_b(n): pass\n"
     bench.write({"test_a.py": "def test_a(): assert 0\n", "test_b.py": many})
@@ -228,7 +222,6 @@ async def test_a_run_that_failfast_stops_has_the_exit_code_of_one_process(bench:
     assert (answer["verdict"], answer["exit_code"], answer["summary"]["failed"]) == ("failed", 1, 1)
 
 
-@pytest.mark.anyio
 async def test_what_each_worker_was_doing_is_reported_when_the_run_is_interrupted(bench: Workbench) -> None:
     """As at a time limit: the controller gets SIGINT, here from a test as soon as both workers are busy."""
     source = """
@@ -255,7 +248,6 @@ def test_two():
         ]
 
 
-@pytest.mark.anyio
 async def test_tests_that_no_worker_is_left_to_run_are_counted_and_never_green(bench: Workbench) -> None:
     source = "import os, pytest\n@pytest.mark.parametrize('n', range(20))\ndef test_dies(n): os._exit(3)\n"
     bench.write({"pytest.ini": "[pytest]\naddopts = --max-worker-restart=0\n", "test_a.py": source})
@@ -271,7 +263,6 @@ async def test_tests_that_no_worker_is_left_to_run_are_counted_and_never_green(b
     assert any("2 worker process(es) died" in notice for notice in answer["notices"])
 
 
-@pytest.mark.anyio
 async def test_a_conftest_that_only_workers_cannot_import_is_an_error_that_quotes_it(bench: Workbench) -> None:
     conftest = "import os\nif 'PYTEST_XDIST_WORKER' in os.environ: raise RuntimeError('no database')\n"
     bench.write({"pytest.ini": "[pytest]\naddopts = --max-worker-restart=0\n", "conftest.py": conftest})
@@ -284,7 +275,6 @@ async def test_a_conftest_that_only_workers_cannot_import_is_an_error_that_quote
     assert "workers: 1" in failure.message
 
 
-@pytest.mark.anyio
 async def test_workers_that_collect_different_tests_are_an_error_that_names_one(bench: Workbench) -> None:
     source = "import os, pytest\n@pytest.mark.parametrize('n', [os.getpid()])\ndef test_a(n): pass\n"
     bench.write({"test_a.py": source})
@@ -296,7 +286,6 @@ async def test_workers_that_collect_different_tests_are_an_error_that_names_one(
     assert "workers: 1" in failure.message
 
 
-@pytest.mark.anyio
 async def test_without_our_plugin_in_its_workers_a_run_still_reports_what_xdist_passes_on(bench: Workbench) -> None:
     source = (
         "import pytest\ndef test_a(): assert [1] * 40 == [2] * 40\ndef test_b(): pass\ndef test_c(): pytest.skip('x')\n"
@@ -311,7 +300,6 @@ async def test_without_our_plugin_in_its_workers_a_run_still_reports_what_xdist_
     assert answer["verdict"] == "failed"
 
 
-@pytest.mark.anyio
 async def test_without_xdist_workers_are_an_error_with_the_line_that_installs_it(bench: Workbench) -> None:
     lacking = bench.using("demo")
     lacking.write({"test_a.py": TEST})
@@ -323,7 +311,6 @@ async def test_without_xdist_workers_are_an_error_with_the_line_that_installs_it
     assert (await lacking.execute(workers=1))["verdict"] == "passed"
 
 
-@pytest.mark.anyio
 async def test_a_project_that_does_not_load_xdist_has_no_workers_unless_it_loads_it_as_a_module(
     bench: Workbench,
 ) -> None:
@@ -338,7 +325,6 @@ async def test_a_project_that_does_not_load_xdist_has_no_workers_unless_it_loads
     assert (await bench.execute(workers=2))["notices"][0] == "Ran on 2 workers."
 
 
-@pytest.mark.anyio
 async def test_a_cancelled_run_leaves_no_worker(bench: Workbench) -> None:
     source = "import pathlib, time\ndef test_{0}():\n    pathlib.Path('{0}').touch()\n    time.sleep(600)\n"
     bench.write({f"test_{name}.py": source.format(name) for name in ("a", "b")})
@@ -356,7 +342,6 @@ async def test_a_cancelled_run_leaves_no_worker(bench: Workbench) -> None:
 # --- addopts that ask for workers --------------------------------------------------------------
 
 
-@pytest.mark.anyio
 async def test_workers_of_the_projects_own_addopts_report_counts_and_messages(every_bench: Workbench) -> None:
     every_bench.write(
         {
@@ -376,7 +361,6 @@ async def test_workers_of_the_projects_own_addopts_report_counts_and_messages(ev
     assert [notice for notice in answer["notices"] if "killed" not in notice] == []
 
 
-@pytest.mark.anyio
 async def test_a_crashed_xdist_worker_fails_its_test_by_name(bench: Workbench) -> None:
     source = TEST + "import os\ndef test_dies(): os._exit(3)\ndef test_after(): pass\n"
     bench.write({"pytest.ini": "[pytest]\naddopts = -n1\n", "test_a.py": source})
@@ -388,7 +372,6 @@ async def test_a_crashed_xdist_worker_fails_its_test_by_name(bench: Workbench) -
     assert answer["verdict"] == "failed"
 
 
-@pytest.mark.anyio
 async def test_an_id_that_is_not_there_is_refused_under_xdist_even_if_its_file_is_named_too(bench: Workbench) -> None:
     bench.write({"pytest.ini": "[pytest]\naddopts = -n1\n", "test_a.py": "def test_a(): pass\n"})
 
@@ -397,10 +380,16 @@ async def test_an_id_that_is_not_there_is_refused_under_xdist_even_if_its_file_i
     assert (failure.code, failure.data["field"]) == (-32602, "node_ids.1")
 
 
-@pytest.mark.anyio
 async def test_what_has_finished_is_known_though_pytest_is_killed_before_another_test_starts(bench: Workbench) -> None:
-    killing = "def test_b():\n    time.sleep(1)\n    os.kill(os.getppid(), 9)\n"
-    bench.write({"test_a.py": f"import os, time\ndef test_a(): time.sleep(0.3)\n{killing}"})
+    """The controller says when it has been told of the end of the first test; the worker's own hook comes too early."""
+    told = """
+        import os, pathlib, pytest
+        @pytest.hookimpl(trylast=True)
+        def pytest_runtest_logfinish(nodeid):
+            if "PYTEST_XDIST_WORKER" not in os.environ: pathlib.Path(nodeid.rpartition("::")[2]).touch()
+    """
+    killing = "def test_b():\n    while not os.path.exists('test_a'): pass\n    os.kill(os.getppid(), 9)\n"
+    bench.write({"conftest.py": told, "test_a.py": f"import os\ndef test_a(): pass\n{killing}"})
 
     failure = await bench.refused("execute_tests", workers=2)
 

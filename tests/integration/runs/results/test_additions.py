@@ -18,10 +18,8 @@ from pytest_mcp.page import document
 from pytest_mcp.process import additions
 from pytest_mcp.report import coverage, notices
 from pytest_mcp.server import app, apps_page, progress
-from tests.support.git import git
+from tests.support.git import commit_all
 from tests.support.workbench import Workbench
-
-pytestmark = pytest.mark.anyio
 
 PROJECT = {
     "shop.py": "def price(): return 2\n",
@@ -59,8 +57,7 @@ ADDITIONS = {
 @pytest.fixture
 def project(bench: Workbench) -> Workbench:
     bench.write(PROJECT)
-    for command in (("init", "-q"), ("add", "-A"), ("commit", "-qm", "first")):
-        git(*command, cwd=bench.root)
+    commit_all(bench.root)
     bench.write({"shop.py": "def price(): return 1\n"})
     return bench.using("coverage-7")
 

@@ -68,7 +68,6 @@ def is_settled(root: Path) -> bool:
     return all(time.time() > (root / name).stat().st_ctime + 3 for name in SOURCES)
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("environment", PYTESTS)
 async def test_two_edits_of_one_size_in_one_second_are_both_seen(bench: Workbench, environment: str) -> None:
     """The first call starts anew, the others in a child that was started ahead."""
@@ -97,7 +96,6 @@ UNGUARDED = """
 """
 
 
-@pytest.mark.anyio
 async def test_an_edit_is_seen_in_other_interpreters_and_outside_the_root(bench: Workbench) -> None:
     folder = bench.root.parent / "outside"
     folder.mkdir()
@@ -114,7 +112,6 @@ async def test_an_edit_is_seen_in_other_interpreters_and_outside_the_root(bench:
     assert passed == [0, 2]
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("workers", ["", "-n1"])
 async def test_stale_caches_that_others_left_are_not_used_and_removed(bench: Workbench, workers: str) -> None:
     bench = bench.using(TIMED)
@@ -132,7 +129,6 @@ async def test_stale_caches_that_others_left_are_not_used_and_removed(bench: Wor
     assert bench.shell("-q", "-n0").returncode == 0
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("environment", [TIMED, NEWEST])
 async def test_sources_that_rest_are_cached_once_and_the_caches_are_used(bench: Workbench, environment: str) -> None:
     """Also by a discovery, which writes nothing else."""

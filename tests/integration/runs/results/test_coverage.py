@@ -9,11 +9,9 @@ from typing import Any
 
 import pytest
 
-from tests.support.git import git
+from tests.support.git import commit_all
 from tests.support.waiting import limits_until
 from tests.support.workbench import Failure, Workbench, call, succeeded
-
-pytestmark = pytest.mark.anyio
 
 MODULE = """\
 import os
@@ -179,9 +177,7 @@ async def test_every_line_and_branch_is_as_coverage_json_says_and_nothing_is_wri
 async def test_of_changed_lines_those_that_ran_and_statements_count_as_a_whole(bench: Workbench) -> None:
     bench = bench.using("coverage-7")
     bench.write({"mod.py": MODULE, "test_mod.py": "import mod\ndef test_a(): assert mod.total([2]) == 2\n"})
-    git("init", "--quiet", "--initial-branch=main", cwd=bench.root)
-    git("add", ".", cwd=bench.root)
-    git("commit", "--quiet", "-m", "first", cwd=bench.root)
+    commit_all(bench.root)
     changed = MODULE.replace("            discount\n", "            2 * discount\n").replace(
         "sum(items)", "sum(items) + 0"
     )

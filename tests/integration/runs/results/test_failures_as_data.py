@@ -106,7 +106,6 @@ async def shown(bench: Workbench, **asked: Any) -> dict[str, tuple[str, list[str
     }
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("options", ["", "-n 2"], ids=["alone", "xdist"])
 async def test_a_failure_is_shown_by_its_frames_statements_values_and_text(
     every_bench: Workbench, options: str
@@ -141,7 +140,6 @@ async def test_a_failure_is_shown_by_its_frames_statements_values_and_text(
     assert sum(line == "shop.py:18: in endless" for line in failed["test_endless"][1]) == 1
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("options", ["", "-n 1"], ids=["alone", "xdist"])
 async def test_local_variables_of_the_innermost_frame_of_the_project_are_shown_when_they_are_asked_for(
     every_bench: Workbench, options: str
@@ -168,7 +166,6 @@ async def test_local_variables_of_the_innermost_frame_of_the_project_are_shown_w
     ] == []
 
 
-@pytest.mark.anyio
 async def test_a_module_that_raises_at_import_is_shown_by_its_frames_and_not_by_its_source(
     every_bench: Workbench,
 ) -> None:
@@ -189,7 +186,6 @@ async def test_a_module_that_raises_at_import_is_shown_by_its_frames_and_not_by_
     assert "a comment" not in error["traceback"]
 
 
-@pytest.mark.anyio
 async def test_all_that_differs_in_a_comparison_is_shown_and_nothing_tells_to_use_an_option(
     every_bench: Workbench,
 ) -> None:
@@ -226,7 +222,6 @@ def test_long(): assert None == LONG
 """
 
 
-@pytest.mark.anyio
 async def test_values_are_shown_in_their_own_letters(every_bench: Workbench) -> None:
     """pytest escapes them at the verbosity at which it cuts nothing."""
     every_bench.write({"test_a.py": UNICODE})
@@ -259,7 +254,6 @@ def test_traced():
 """
 
 
-@pytest.mark.anyio
 async def test_who_traces_a_failed_comparison_sees_no_file_of_ours(every_bench: Workbench) -> None:
     """Hypothesis explains a failure by the files of what only failing cases run."""
     every_bench.write({"test_a.py": TRACED})
@@ -289,7 +283,6 @@ def test_wrapped():
 """
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("options", ["", "-n 2"], ids=["alone", "xdist"])
 async def test_what_a_failed_process_printed_and_a_server_answered_is_shown(
     every_bench: Workbench, options: str

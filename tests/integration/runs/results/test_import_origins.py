@@ -22,7 +22,6 @@ def importing_from(*folders: str) -> dict[str, str]:
     return {"conftest.py": f"import sys\nsys.path[:0] = {list(folders)!r}\n"}
 
 
-@pytest.mark.anyio
 async def test_a_package_that_came_from_another_checkout_is_named_with_both_places(every_bench: Workbench) -> None:
     other = every_bench.root.parent / "other" / "src"
     write_files(other, {"shop/__init__.py": PRICE})
@@ -56,7 +55,6 @@ ELSEWHERE = {
 }
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("what", ELSEWHERE)
 async def test_it_is_noticed_that_this_came_from_elsewhere(bench: Workbench, what: str) -> None:
     module, own, installed = ELSEWHERE[what]
@@ -75,7 +73,6 @@ async def test_it_is_noticed_that_this_came_from_elsewhere(bench: Workbench, wha
     assert found["own"] == own.removesuffix("/__init__.py")
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize(
     ("folder", "files"),
     [
@@ -101,7 +98,6 @@ async def test_a_copy_inside_the_root_is_another_one(bench: Workbench, folder: s
     assert f"'{folder}/shop/__init__.py', not from the project's own 'src/shop'" in sentence
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("init", [{}, {"acme/__init__.py": SPREAD}], ids=["namespace", "spread"])
 async def test_both_folders_of_a_namespace_are_searched_for_what_came_from_elsewhere(
     bench: Workbench, init: dict[str, str]
@@ -143,7 +139,6 @@ HARMLESS = {
 }
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("what", HARMLESS)
 async def test_nothing_is_said_of(bench: Workbench, what: str) -> None:
     bench.write(HARMLESS[what])
@@ -153,7 +148,6 @@ async def test_nothing_is_said_of(bench: Workbench, what: str) -> None:
     assert (answer["verdict"], answer["notices"]) == ("passed", [])
 
 
-@pytest.mark.anyio
 async def test_a_link_to_the_code_is_the_code(bench: Workbench) -> None:
     other = bench.root.parent / "other"
     write_files(other, {"shop/__init__.py": PRICE})

@@ -69,7 +69,6 @@ async def compare(bench: Workbench, *arguments: str) -> None:
     assert all("duration" in test["setup"] for test in ours["tests"])
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("environment", ["pytest-7.0", "pytest-8.4", "pytest-9"])
 async def test_it_equals_the_plugins_on_a_suite_with_every_outcome(bench: Workbench, environment: str) -> None:
     bench.write(SUITE)
@@ -78,14 +77,12 @@ async def test_it_equals_the_plugins_on_a_suite_with_every_outcome(bench: Workbe
     await compare(bench.using(environment), *(["-vv"] if environment == "pytest-7.0" else []))
 
 
-@pytest.mark.anyio
 async def test_it_equals_the_plugins_when_files_cannot_be_collected(generation_bench: Workbench) -> None:
     generation_bench.write({"test_fine.py": "def test_fine(): pass\n", "test_broken.py": "import not_there\n"})
 
     await compare(generation_bench)
 
 
-@pytest.mark.anyio
 async def test_failed_subtests_are_kept_where_the_plugin_loses_them(generation_bench: Workbench) -> None:
     source = "def test_parts(subtests):\n    for n in range(3):\n        with subtests.test(n=n): assert n == 1\n"
     generation_bench.write({"test_sub.py": source})

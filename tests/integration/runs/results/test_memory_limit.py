@@ -57,7 +57,6 @@ async def limited(bench: Workbench, tool: str = "execute_tests", **arguments: An
     return await call(tool, arguments, bench.config._replace(max_memory=LIMIT))
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("workers", [None, 2])
 async def test_a_test_that_fills_memory_fails_with_its_own_error_and_the_others_run(
     generation_bench: Workbench, workers: int | None
@@ -73,7 +72,6 @@ async def test_a_test_that_fills_memory_fails_with_its_own_error_and_the_others_
     assert f"7 failure(s) for lack of memory: {NAMED}." in result["notices"]
 
 
-@pytest.mark.anyio
 async def test_the_limit_is_that_of_the_child_and_of_what_it_starts_and_not_of_the_supervisor(bench: Workbench) -> None:
     bench.write({"test_told.py": TOLD.replace("{limit}", str(LIMIT))})
 
@@ -83,7 +81,6 @@ async def test_the_limit_is_that_of_the_child_and_of_what_it_starts_and_not_of_t
     assert explained["notices"] == ["Each process of a run may use 128M of memory (--max-memory)."]
 
 
-@pytest.mark.anyio
 async def test_without_the_setting_nothing_is_limited_or_said(bench: Workbench) -> None:
     bench.write(
         {"test_told.py": TOLD.replace("{limit}", "-1"), "test_error.py": "def test_error():\n    raise MemoryError\n"}
@@ -96,7 +93,6 @@ async def test_without_the_setting_nothing_is_limited_or_said(bench: Workbench) 
     assert (await bench.explain())["notices"] == []
 
 
-@pytest.mark.anyio
 async def test_a_process_that_dies_of_it_is_a_crash_that_names_the_limit(bench: Workbench) -> None:
     source = (
         "import os\ndef test_a():\n    try:\n        bytearray(10**11)\n    except MemoryError:\n        os.abort()\n"
@@ -113,7 +109,6 @@ async def test_a_process_that_dies_of_it_is_a_crash_that_names_the_limit(bench: 
     ]
 
 
-@pytest.mark.anyio
 async def test_a_module_that_needs_more_cannot_be_collected_and_the_limit_is_named(bench: Workbench) -> None:
     bench.write({"test_a.py": "LARGE = bytearray(10**11)\n"})
 

@@ -114,7 +114,6 @@ class TestUnit(unittest.TestCase):
 """
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("environment", GENERATIONS)
 async def test_a_failure_without_a_traceback_has_a_type_and_the_place_of_its_test(
     bench: Workbench, environment: str
@@ -144,7 +143,6 @@ def test_with_detail_full_messages_are_whole_and_tracebacks_are_pytests_own(zoo:
     assert both["traceback"].index("assert 1 == 2") < both["traceback"].index("_ ERROR at teardown _")
 
 
-@pytest.mark.anyio
 async def test_no_diff_is_cut_whatever_the_verbosity(generation_bench: Workbench) -> None:
     generation_bench.write(
         {
@@ -281,7 +279,6 @@ def test_what_json_cannot_say_hides_no_failure(several_kinds: Answers) -> None:
         assert answer["notices"] == []
 
 
-@pytest.mark.anyio
 async def test_a_module_that_skips_itself_counts_as_one_skipped_test(generation_bench: Workbench) -> None:
     generation_bench.write(
         {

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.git import git
+from tests.support.git import commit_all
 from tests.support.workbench import Workbench
 
 MODULE = "def one(x):\n    if x:\n        return 1\n    return 2\n"
@@ -21,7 +21,6 @@ def plugins(bench: Workbench) -> Workbench:
     return bench.using("plugins")
 
 
-@pytest.mark.anyio
 async def test_the_seed_that_repeats_a_failed_run_is_told(plugins: Workbench) -> None:
     plugins.write({"pytest.ini": "[pytest]\naddopts = -p no:cov\n", "test_a.py": "def test_a(): assert 0\n"})
 
@@ -42,7 +41,6 @@ IN_COVERAGE = {
 }
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("settings", [IN_ADDOPTS, IN_COVERAGE], ids=["addopts", "coverage"])
 @pytest.mark.parametrize("environment", ["plugins", "coverage-5", "coverage-7"])
 async def test_a_coverage_threshold_is_a_notice_where_a_part_of_the_tests_is_selected(
@@ -58,7 +56,6 @@ async def test_a_coverage_threshold_is_a_notice_where_a_part_of_the_tests_is_sel
     assert "ran only a part of the tests" in part["notices"][0]
 
 
-@pytest.mark.anyio
 async def test_a_coverage_threshold_that_is_reached_is_not_told(plugins: Workbench) -> None:
     plugins.write({**IN_ADDOPTS, "mod.py": MODULE, "test_a.py": TESTS})
 
@@ -66,7 +63,6 @@ async def test_a_coverage_threshold_that_is_reached_is_not_told(plugins: Workben
         assert (answer["verdict"], answer["notices"]) == ("passed", [])
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("workers", [None, 2])
 async def test_a_coverage_threshold_is_a_notice_only_if_a_call_or_a_change_leaves_out_tests(
     bench: Workbench, workers: int | None
@@ -74,8 +70,7 @@ async def test_a_coverage_threshold_is_a_notice_only_if_a_call_or_a_change_leave
     cov = bench.using("coverage-7")
     other = {"other.py": "x = 1\n", "test_b.py": "import other\ndef test_b(): assert other.x\n"}
     cov.write({**IN_ADDOPTS, "mod.py": MODULE, "test_a.py": TESTS.partition("def test_two")[0], **other})
-    for arguments in (["init", "-q"], ["add", "."], ["commit", "-qm", "all"]):
-        git(*arguments, cwd=cov.root)
+    commit_all(cov.root)
 
     cov.write({"other.py": "x = 2\n"})
     part = await cov.execute(changed=True, workers=workers)
@@ -115,7 +110,6 @@ atexit.register(os._exit, 1)
 """
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("conftest", [LOOP, FINISH, UNCONFIGURE, EXIT], ids=["loop", "finish", "unconfigure", "exit"])
 async def test_whatever_else_fails_a_run_below_its_coverage_threshold_fails_it(
     plugins: Workbench, conftest: str
@@ -127,7 +121,6 @@ async def test_whatever_else_fails_a_run_below_its_coverage_threshold_fails_it(
     assert part["verdict"] == "failed"
 
 
-@pytest.mark.anyio
 async def test_the_whole_suite_of_a_member_fails_below_its_coverage_threshold(plugins: Workbench) -> None:
     member = {**IN_ADDOPTS, "mod.py": MODULE, "test_a.py": TESTS.partition("def test_two")[0]}
     plugins.write({f"packages/beta/{name}": text for name, text in member.items()})
@@ -136,7 +129,6 @@ async def test_the_whole_suite_of_a_member_fails_below_its_coverage_threshold(pl
     assert (await plugins.execute(path="packages/beta/test_a.py"))["verdict"] == "passed"
 
 
-@pytest.mark.anyio
 async def test_headers_of_plugins_are_told_only_to_who_wants_more_than_usual(bench: Workbench) -> None:
     hook = "def pytest_report_header(): return 'database: 14.2'\n"
     bench.write({"conftest.py": hook + INSTAFAIL, "test_a.py": "def test_a(): pass\n"})

@@ -73,7 +73,6 @@ def unshown(answer: dict[str, Any]) -> set[str]:
     return {test["node_id"].partition("::")[2] for test in answer["tests"] if "cannot be shown" in str(test)}
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("detail", ["tests", "full"])
 async def test_no_failure_is_lost_for_what_its_report_holds(every_bench: Workbench, detail: str) -> None:
     every_bench.write({"conftest.py": CONFTEST, "test_a.py": TESTS})
@@ -92,7 +91,6 @@ async def test_no_failure_is_lost_for_what_its_report_holds(every_bench: Workben
         assert staged["test_a.py::test_mute_log"].count("cannot be shown") == 2
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("where", ["conftest.py", "test_b.py"])
 async def test_an_error_without_text_is_still_a_file_that_cannot_be_collected(bench: Workbench, where: str) -> None:
     source = "class Mute(Exception):\n    def __str__(self): raise ValueError\nraise Mute()\n"
@@ -122,7 +120,6 @@ def _read_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(report_file, "POLL_SECONDS", PATIENCE)
 
 
-@pytest.mark.anyio
 @pytest.mark.usefixtures("_read_at_the_end")
 @pytest.mark.parametrize("how", DESTROYS)
 async def test_a_destroyed_report_is_a_crash_and_no_word_on_the_environment(bench: Workbench, how: str) -> None:
@@ -135,7 +132,6 @@ async def test_a_destroyed_report_is_a_crash_and_no_word_on_the_environment(benc
     assert failure.data["environment"]["interpreter"] == str(bench.python)
 
 
-@pytest.mark.anyio
 @pytest.mark.usefixtures("_read_at_the_end")
 async def test_what_follows_destroyed_records_is_told_and_is_no_pass(bench: Workbench) -> None:
     bad = "def test_bad(): assert 0\n"
@@ -147,7 +143,6 @@ async def test_what_follows_destroyed_records_is_told_and_is_no_pass(bench: Work
     assert any("lost" in notice for notice in answer["notices"])
 
 
-@pytest.mark.anyio
 @pytest.mark.usefixtures("_read_at_the_end")
 async def test_a_run_that_destroyed_its_report_is_not_repeated(bench: Workbench) -> None:
     source = (
@@ -165,7 +160,6 @@ async def test_a_run_that_destroyed_its_report_is_not_repeated(bench: Workbench)
     assert (bench.root / "runs").read_text() == "x"
 
 
-@pytest.mark.anyio
 async def test_a_report_without_end_is_ended(bench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(start, "REPORT_LIMIT", 1_000_000)
     flood = "with open(report, 'a') as channel:\n        while True: channel.write('x' * 10_000)\n"
@@ -177,7 +171,6 @@ async def test_a_report_without_end_is_ended(bench: Workbench, monkeypatch: pyte
     assert "its report exceeded 512 MiB" in failure.message
 
 
-@pytest.mark.anyio
 @pytest.mark.usefixtures("_read_at_the_end")
 async def test_more_records_than_a_run_can_write_are_no_pass(bench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
     reader = partial(report_file.ReportReader, backlog=1000, catch_up_seconds=-1)

@@ -17,7 +17,6 @@ def imported(bench: Workbench) -> list[str]:
     return sorted(path.relative_to(bench.root).as_posix() for path in bench.root.rglob("*.imported"))
 
 
-@pytest.mark.anyio
 async def test_a_file_that_is_no_test_is_refused_before_any_code_of_the_project_runs(every_bench: Workbench) -> None:
     """A plugin that the project's settings name is imported all the same: it may decide what a test is."""
     every_bench.write(
@@ -38,7 +37,6 @@ async def test_a_file_that_is_no_test_is_refused_before_any_code_of_the_project_
     assert imported(every_bench) == ["plugin.imported"]
 
 
-@pytest.mark.anyio
 async def test_doctest_modules_take_no_named_file_that_pytest_would_leave_out(bench: Workbench) -> None:
     bench.write(
         {
@@ -68,7 +66,6 @@ LEFT_OUT = {
 }
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("how", LEFT_OUT)
 async def test_what_the_project_leaves_out_is_not_imported_for_its_doctests(bench: Workbench, how: str) -> None:
     files, prefix = LEFT_OUT[how]
@@ -91,7 +88,6 @@ BEYOND = {
 }
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize(
     ("path", "ids"),
     [
@@ -112,7 +108,6 @@ async def test_modules_beyond_testpaths_are_not_imported_for_their_doctests(
     assert "scripts/deploy.imported" not in imported(bench)
 
 
-@pytest.mark.anyio
 async def test_inside_testpaths_and_without_a_path_doctests_are_collected_as_ever(bench: Workbench) -> None:
     bench.write(BEYOND)
 
@@ -123,7 +118,6 @@ async def test_inside_testpaths_and_without_a_path_doctests_are_collected_as_eve
     assert imported(bench) == ["src/sums.imported"]
 
 
-@pytest.mark.anyio
 async def test_a_project_without_testpaths_has_doctests_in_every_folder(bench: Workbench) -> None:
     nested = {"build/nested/pytest.ini": DOCTESTED, "build/nested/deep/more.py": DOCTEST}
     bench.write({"pytest.ini": DOCTESTED, "one/sums.py": DOCTEST, **nested})
@@ -133,7 +127,6 @@ async def test_a_project_without_testpaths_has_doctests_in_every_folder(bench: W
     assert counts == [1, 1, 1]
 
 
-@pytest.mark.anyio
 async def test_the_workers_of_xdist_leave_doctests_out_too(bench: Workbench) -> None:
     ini = "[pytest]\naddopts = -n1 --doctest-modules -m 'not slow'\nmarkers = slow\ntestpaths = tests other\n"
     ignored = {"conftest.py": "collect_ignore = ['other']\n", "other/deploy.py": DOCTEST}

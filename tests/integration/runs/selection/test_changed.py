@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.support.commands.terminals import piped
-from tests.support.git import git
+from tests.support.git import commit_all
 from tests.support.workbench import Workbench
 
 FILES = {
@@ -20,9 +20,7 @@ FILES = {
 @pytest.fixture
 def repository(bench: Workbench) -> Workbench:
     bench.write(FILES)
-    git("init", "--quiet", "--initial-branch=main", cwd=bench.root)
-    git("add", ".", cwd=bench.root)
-    git("commit", "--quiet", "-m", "first", cwd=bench.root)
+    commit_all(bench.root)
     return bench
 
 
@@ -110,8 +108,7 @@ async def test_a_discovery_lists_what_can_be_reached(repository: Workbench) -> N
 
 async def test_tests_that_are_no_python_files_are_kept(repository: Workbench) -> None:
     repository.write({"pytest.ini": "[pytest]\naddopts = --doctest-glob=*.txt\n", "test_text.txt": ">>> 1\n1\n"})
-    git("add", ".", cwd=repository.root)
-    git("commit", "--quiet", "-m", "doctest", cwd=repository.root)
+    commit_all(repository.root)
     repository.write(COMMENTED)
 
     result = await repository.execute(changed="HEAD")

@@ -2,14 +2,11 @@
 
 from pathlib import Path
 
-import pytest
-
 from tests.support.workbench import Workbench
 
 FINE = "def test_fine(): pass\n"
 
 
-@pytest.mark.anyio
 async def test_each_test_has_its_module_class_function_file_and_the_line_of_its_def(every_bench: Workbench) -> None:
     every_bench.write(
         {
@@ -48,24 +45,25 @@ async def test_each_test_has_its_module_class_function_file_and_the_line_of_its_
     ]
 
 
-@pytest.mark.anyio
 async def test_files_that_cannot_be_collected_stand_beside_the_tests_that_can(every_bench: Workbench) -> None:
     every_bench.write(
         {
             "test_fine.py": FINE,
             "test_import.py": "import os\nfrom os import not_there\n",
             "test_syntax.py": "def test_one():\n    return (\n",
-            "test_null.py": "def test_one(): pass\n",
+            "test_null.py": b"x = 1\0\n",
+            "test_encoding.py": b"x = '\xff\xfe'\n",
+            "test_cookie.py": b"# -*- coding: nowhere -*-\n",
             "test_raises.py": "import os\n\nraise RuntimeError('at import\\nof this file')\n",
         }
     )
-    (every_bench.root / "test_null.py").write_bytes(b"x = 1\0\n")
 
     answer = await every_bench.discover()
 
     assert answer["count"] == 1
     errors = {error["file"]: error for error in answer["collection_errors"]}
     assert {name: error["error_type"] for name, error in errors.items()} == {
+        **dict.fromkeys(("test_encoding.py", "test_cookie.py"), "SyntaxError"),
         "test_import.py": "ImportError",
         "test_null.py": errors["test_null.py"]["error_type"],
         "test_raises.py": "RuntimeError",
@@ -80,7 +78,7 @@ async def test_files_that_cannot_be_collected_stand_beside_the_tests_that_can(ev
     assert errors["test_raises.py"]["traceback"].startswith("test_raises.py:3: in <module>\n    raise RuntimeError(")
     assert "E       return (" in errors["test_syntax.py"]["traceback"].split("\n")
     assert {error["also"] for error in errors.values()} == {0}
-    assert answer["notices"] == ["4 file(s) could not be collected; their tests are not counted."]
+    assert answer["notices"] == ["6 file(s) could not be collected; their tests are not counted."]
 
 
 def everything_below(root: Path) -> set[str]:
@@ -88,7 +86,6 @@ def everything_below(root: Path) -> set[str]:
     return {str(path.relative_to(root)) for path in root.rglob("*") if "__pycache__" not in path.parts}
 
 
-@pytest.mark.anyio
 async def test_no_cache_of_pytest_is_written_even_where_addopts_ask_for_it(every_bench: Workbench) -> None:
     every_bench.write(
         {

@@ -30,7 +30,6 @@ def test_the_search_ends_at_the_root_and_else_finds_what_pytest_finds(every_benc
     assert json.loads(ran.stdout) == []
 
 
-@pytest.mark.anyio
 async def test_the_roots_own_settings_are_used_and_those_above_are_not_spoken_of(bench: Workbench) -> None:
     bench.write({"pyproject.toml": f"[ tool.pytest.ini_options ]\n{OWN}\n", "check_it.py": FAILING})
     (bench.root.parent / "pytest.ini").write_text(ABOVE, encoding="utf-8")
@@ -41,7 +40,6 @@ async def test_the_roots_own_settings_are_used_and_those_above_are_not_spoken_of
     assert not any("above the root" in notice for notice in answer["notices"])
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize(
     "files",
     [
@@ -64,7 +62,6 @@ async def test_settings_and_conftests_above_the_root_are_left_out_and_named(
     assert (answer["count"], answer["notices"]) == (1, [sentence])
 
 
-@pytest.mark.anyio
 async def test_a_file_that_only_newer_pytests_read_hides_nothing_from_older_ones(bench: Workbench) -> None:
     old = bench.using("pytest-8.4")
     old.write({"test_fine.py": FINE, "pytest.toml": "[tool.pytest.ini_options]\npython_files = 'nothing_*.py'\n"})
@@ -76,7 +73,6 @@ async def test_a_file_that_only_newer_pytests_read_hides_nothing_from_older_ones
     assert answer["notices"] == ["Settings above the root are not used: ../tox.ini."]
 
 
-@pytest.mark.anyio
 async def test_tests_and_plugins_see_no_settings_file_where_the_root_has_none(every_bench: Workbench) -> None:
     source = """
         def test_it(pytestconfig):
@@ -90,7 +86,6 @@ async def test_tests_and_plugins_see_no_settings_file_where_the_root_has_none(ev
     assert answer["verdict"] == "passed"
 
 
-@pytest.mark.anyio
 async def test_a_conftest_above_the_root_is_spoken_of_only_if_pytest_would_load_it(every_bench: Workbench) -> None:
     every_bench.write({"test_fine.py": FINE, "pyproject.toml": "[project]\nname = 'x'\n"})
     (every_bench.root.parent / "conftest.py").write_text("raise SystemExit('above')\n", encoding="utf-8")
@@ -102,7 +97,6 @@ async def test_a_conftest_above_the_root_is_spoken_of_only_if_pytest_would_load_
     assert (answer["verdict"], answer["notices"]) == ("passed", notices)
 
 
-@pytest.mark.anyio
 async def test_pipes_in_the_place_of_settings_are_not_opened(every_bench: Workbench) -> None:
     every_bench.write({"test_fine.py": FINE})
     names = ("pytest.ini", ".pytest.ini", "pytest.toml", "pyproject.toml", "tox.ini", "setup.cfg", "setup.py")
@@ -115,7 +109,6 @@ async def test_pipes_in_the_place_of_settings_are_not_opened(every_bench: Workbe
     assert (answer["verdict"], answer["notices"]) == ("passed", [])
 
 
-@pytest.mark.anyio
 async def test_the_projects_own_options_bring_in_no_conftest_from_above_the_root(every_bench: Workbench) -> None:
     """With xdist, so that neither the controller nor a worker loads it."""
     addopts = "-n1 --confcutdir=.. --rootdir=.. -c ../other.ini"

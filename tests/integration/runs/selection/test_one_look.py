@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.git import git
+from tests.support.git import commit_all, git
 from tests.support.waiting import PATIENCE
 from tests.support.workbench import Workbench
 
@@ -73,12 +73,10 @@ def repository(bench: Workbench) -> Workbench:
     """On a branch, with a change that is not committed, an untracked file and a changed document."""
     bench = bench.using("coverage-7")
     bench.write(FILES)
-    git("init", "--quiet", "--initial-branch=main", cwd=bench.root)
-    git("add", ".", cwd=bench.root)
-    git("commit", "--quiet", "-m", "first", cwd=bench.root)
+    commit_all(bench.root)
     git("switch", "--quiet", "-c", "topic", cwd=bench.root)
     bench.write({"high.py": "from low import VALUE\nOTHER = 1\n"})
-    git("commit", "--quiet", "-am", "second", cwd=bench.root)
+    commit_all(bench.root)
     bench.write({"low.py": "VALUE = 2\n", "new.py": "x = 1\n", "README.md": "changed\n"})
     return bench
 

@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from tests.support.waiting import limits_until
 from tests.support.workbench import Workbench
 
 THREE = """
@@ -34,7 +33,6 @@ def names(answer: dict[str, list[dict[str, str]]]) -> list[str]:
     return sorted(test["node_id"].partition("::")[2] for test in answer["tests"])
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize(
     ("arguments", "ran"),
     [
@@ -56,7 +54,6 @@ async def test_each_parameter_selects(three: Workbench, arguments: dict[str, Any
     assert not found or names(await three.discover(**arguments)) == ran
 
 
-@pytest.mark.anyio
 async def test_failfast_stops_at_the_first_failure_and_says_what_did_not_run(three: Workbench) -> None:
     answer = await three.execute(failfast=True)
 
@@ -65,7 +62,6 @@ async def test_failfast_stops_at_the_first_failure_and_says_what_did_not_run(thr
     assert "2 of 3 selected tests did not run" in answer["notices"][0]
 
 
-@pytest.mark.anyio
 async def test_show_capture_decides_whether_output_follows_the_traceback(three: Workbench) -> None:
     shown = await three.execute(show_capture=True, verbosity=-2)
     hidden = await three.execute(show_capture=False)
@@ -79,7 +75,6 @@ async def test_show_capture_decides_whether_output_follows_the_traceback(three: 
     assert [says(answer) for answer in (shown, hidden, by_default, quiet)] == [True, False, True, False]
 
 
-@pytest.mark.anyio
 async def test_verbosity_changes_what_pytest_prints(three: Workbench) -> None:
     least, normal, most = [(await three.execute(verbosity=level, detail="full"))["text_output"] for level in (-2, 0, 2)]
 
@@ -89,7 +84,6 @@ async def test_verbosity_changes_what_pytest_prints(three: Workbench) -> None:
     assert "test_three.py::test_third PASSED" in most
 
 
-@pytest.mark.anyio
 async def test_color_reaches_text_output_and_nothing_else(three: Workbench) -> None:
     plain = await three.execute(detail="full")
     coloured = await three.execute(detail="full", color=True)
@@ -105,7 +99,6 @@ def test_says_it_itself(): assert "left \\x1b[31m" == "right"
 """
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("addopts", ["--code-highlight=yes", "-n1"])
 async def test_with_color_a_comparison_reads_as_it_does_without(bench: Workbench, addopts: str) -> None:
     """pytest colours the texts of comparisons while it makes them, and xdist's workers do, too."""
@@ -126,61 +119,6 @@ async def test_with_color_a_comparison_reads_as_it_does_without(bench: Workbench
     assert "\x1b[" in printed["text_output"]
 
 
-@pytest.mark.anyio
-async def test_timeout_ends_the_run_and_reports_what_had_finished(bench: Workbench) -> None:
-    bench.write(
-        {
-            "test_slow.py": """
-            import pathlib, time
-            def test_quick(): pass
-            def test_bad(): assert 0
-            def test_stuck():
-                pathlib.Path("reached").touch()
-                time.sleep(600)
-            def test_never(): pass
-            """
-        }
-    )
-
-    for limit in limits_until(bench.root / "reached"):
-        failure = await bench.refused("execute_tests", timeout=limit)
-
-    assert failure.code == -32000
-    assert failure.message.splitlines()[:3] == [
-        f"pytest execution exceeded timeout of {limit} seconds",
-        "2 of 4 tests had finished, 1 of them failed.",
-        "running: test_slow.py::test_stuck",
-    ]
-    data = failure.data
-    assert (data["error_type"], data["exit_code"], data["signal"]) == ("timeout", None, None)
-    assert (data["timeout_exceeded"], data["command"][1:]) == (True, ["-m", "pytest"])
-    partial = data["partial"]
-    assert partial["verdict"] == "incomplete"
-    assert {t["node_id"]: t["outcome"] for t in partial["tests"]} == {
-        "test_slow.py::test_quick": "passed",
-        "test_slow.py::test_bad": "failed",
-    }
-    assert (partial["running"], partial["not_run"]) == (["test_slow.py::test_stuck"], 1)
-    assert "stack| test_slow.py:6: in test_stuck" in failure.message
-
-
-@pytest.mark.anyio
-async def test_the_keys_are_always_the_same_and_in_order(three: Workbench) -> None:
-    keys = [
-        "verdict", "exit_code", "summary", "notices", "collection_errors", "failure_groups", "tests", "rerun",
-        "text_output", "json_report", "omitted",
-    ]  # fmt: skip
-
-    failing = await three.execute()
-    nothing = await three.execute(keywords="nowhere")
-    green = await three.execute(keywords="third", detail="full")
-
-    assert list(failing) == list(nothing) == list(green) == keys
-    assert (nothing["verdict"], nothing["exit_code"], nothing["summary"]["total"]) == ("no_tests", 5, 0)
-    assert (green["verdict"], green["exit_code"]) == ("passed", 0)
-
-
-@pytest.mark.anyio
 async def test_last_failed_runs_what_pytests_own_cache_remembers(every_bench: Workbench) -> None:
     bad = "def test_bad(): assert 0\ndef test_good(): pass\n"
     every_bench.write({"test_a.py": bad, "test_b.py": "def test_other(): pass\n"})

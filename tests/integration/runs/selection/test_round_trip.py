@@ -23,7 +23,6 @@ async def assert_runs_exactly(bench: Workbench, ids: list[str]) -> None:
     assert [ran["node_id"] for ran in answer["tests"]] == ids, answer
 
 
-@pytest.mark.anyio
 async def test_odd_parameters_nested_classes_and_unittest_methods(every_bench: Workbench) -> None:
     every_bench.write(
         {
@@ -53,7 +52,6 @@ async def test_odd_parameters_nested_classes_and_unittest_methods(every_bench: W
         await assert_each_id_runs_exactly_itself(every_bench, found["tests"])
 
 
-@pytest.mark.anyio
 async def test_a_monorepo_with_nested_ini_files_has_ids_relative_to_the_root(every_bench: Workbench) -> None:
     every_bench.write(
         {
@@ -87,7 +85,6 @@ async def test_a_monorepo_with_nested_ini_files_has_ids_relative_to_the_root(eve
         await assert_runs_exactly(every_bench, [node_id])
 
 
-@pytest.mark.anyio
 async def test_doctests(every_bench: Workbench) -> None:
     every_bench.write(
         {
@@ -120,7 +117,6 @@ async def test_doctests(every_bench: Workbench) -> None:
     await assert_each_id_runs_exactly_itself(every_bench, found["tests"])
 
 
-@pytest.mark.anyio
 async def test_a_pattern_run_hands_its_pattern_on(bench: Workbench) -> None:
     bench.write({"checks/check_bad.py": "def test_bad(): assert 0\n", "check_fine.py": FINE, "test_fine.py": FINE})
 
@@ -133,7 +129,6 @@ async def test_a_pattern_run_hands_its_pattern_on(bench: Workbench) -> None:
     assert [test["node_id"] for test in again["tests"]] == ["checks/check_bad.py::test_bad"]
 
 
-@pytest.mark.anyio
 async def test_files_of_one_name_without_packages_are_a_collection_error_that_explains_itself(
     every_bench: Workbench,
 ) -> None:
@@ -147,7 +142,6 @@ async def test_files_of_one_name_without_packages_are_a_collection_error_that_ex
     assert error["message"].startswith("import file mismatch")
 
 
-@pytest.mark.anyio
 async def test_a_link_inside_the_root_keeps_its_own_name(every_bench: Workbench) -> None:
     every_bench.write({"real/test_fine.py": FINE})
     (every_bench.root / "alias").symlink_to("real", target_is_directory=True)
@@ -158,7 +152,6 @@ async def test_a_link_inside_the_root_keeps_its_own_name(every_bench: Workbench)
     await assert_each_id_runs_exactly_itself(every_bench, answer["tests"])
 
 
-@pytest.mark.anyio
 async def test_a_root_whose_name_pytest_misreads_works_like_any_other(every_bench: Workbench) -> None:
     root = every_bench.root.parent / "ro[ot c::d"
     root.mkdir()
@@ -176,7 +169,6 @@ async def test_a_root_whose_name_pytest_misreads_works_like_any_other(every_benc
     assert (missing.code, missing.data["field"]) == (-32602, "node_ids.0")
 
 
-@pytest.mark.anyio
 async def test_an_id_that_cannot_be_passed_back_is_said_to_be_none(bench: Workbench) -> None:
     """pytest takes no path with [ or :: in it, and no call leaves the root; both are collected all the same."""
     outside = bench.root.parent / "outside"
@@ -204,7 +196,6 @@ BROKEN: dict[str, tuple[dict[str, str], dict[str, Any]]] = {
 }
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("what", BROKEN)
 async def test_the_rerun_of_a_run_with_broken_files_works_once_they_are_mended(bench: Workbench, what: str) -> None:
     files, arguments = BROKEN[what]
@@ -217,7 +208,6 @@ async def test_the_rerun_of_a_run_with_broken_files_works_once_they_are_mended(b
     assert (broken["verdict"], again["verdict"]) == ("failed", "passed")
 
 
-@pytest.mark.anyio
 async def test_many_failures_are_run_again_with_few_others_and_the_same_call_is_no_rerun(
     every_bench: Workbench,
 ) -> None:

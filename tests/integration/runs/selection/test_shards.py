@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import pytest
-
 from pytest_mcp import engine
 from pytest_mcp.api.requests import ExecuteTests
 from pytest_mcp.config.model import Shard
@@ -12,8 +10,6 @@ from pytest_mcp.report.report import Report
 from pytest_mcp.report.shard_reports import ShardGiven, merged_shards
 from pytest_mcp.run.run import Project
 from tests.support.workbench import Workbench
-
-pytestmark = pytest.mark.anyio
 
 # Collected in another order each time.
 SHUFFLED = """

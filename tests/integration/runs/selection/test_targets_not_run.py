@@ -34,7 +34,6 @@ LEAVES_OUT: dict[str, tuple[dict[str, str], str]] = {
 }
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize(
     ("environment", "how"),
     [*((NEWEST, how) for how in LEAVES_OUT), (PYTESTS[0], "-m"), (PYTESTS[0], "a conftest that does not")],
@@ -54,7 +53,6 @@ async def test_a_named_test_that_was_left_out_makes_the_run_incomplete(
     assert named in sentence
 
 
-@pytest.mark.anyio
 async def test_what_the_callers_own_filters_leave_out_is_not_missed(bench: Workbench) -> None:
     bench.write({"pytest.ini": MARKS.format(NOT_SLOW), "test_a.py": SLOW, "test_b.py": "def test_b(): pass\n"})
 
@@ -64,7 +62,6 @@ async def test_what_the_callers_own_filters_leave_out_is_not_missed(bench: Workb
     assert [(each["verdict"], each["notices"]) for each in (by_keywords, by_markers)] == [("passed", [])] * 2
 
 
-@pytest.mark.anyio
 async def test_a_named_folder_has_run_if_anything_of_it_has(bench: Workbench) -> None:
     files = {"unit/test_a.py": SLOW, "slow/test_b.py": SLOW.replace("test_quick", "check"), "none/test_c.py": ""}
     bench.write({"pytest.ini": MARKS.format(NOT_SLOW), **files})

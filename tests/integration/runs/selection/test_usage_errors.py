@@ -7,7 +7,6 @@ from tests.support.workbench import NEWEST, PYTESTS, Workbench
 FINE = "def test_fine(): pass\n"
 
 
-@pytest.mark.anyio
 async def test_a_missing_file_is_refused_before_anything_starts(bench: Workbench) -> None:
     bench.write({"tests/test_fine.py": FINE, "conftest.py": "open('ran', 'w')\n"})
 
@@ -20,7 +19,6 @@ async def test_a_missing_file_is_refused_before_anything_starts(bench: Workbench
     assert not (bench.root / "ran").exists()
 
 
-@pytest.mark.anyio
 async def test_a_file_without_its_prefix_and_a_test_without_its_class_are_answered_with_what_was_meant(
     bench: Workbench,
 ) -> None:
@@ -36,7 +34,6 @@ async def test_a_file_without_its_prefix_and_a_test_without_its_class_are_answer
     assert "did you mean TestThere::test_one?" in method.message
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("between", [" ", ",", ", "])
 async def test_several_node_ids_in_one_string_are_told_to_be_entries_of_a_list(bench: Workbench, between: str) -> None:
     bench.write({"test_a.py": "def test_one(): pass\ndef test_two(): pass\n"})
@@ -48,7 +45,6 @@ async def test_several_node_ids_in_one_string_are_told_to_be_entries_of_a_list(b
     assert "it looks like several node ids; send each as its own entry of the list" in failure.message
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("hook", ["pytest_configure(config)", "pytest_sessionstart(session)"])
 async def test_a_usage_error_that_a_hook_raises_is_told_in_its_own_words(every_bench: Workbench, hook: str) -> None:
     raises = f"import pytest\n\ndef {hook}:\n    raise pytest.UsageError('set DATABASE_URL first')\n"
@@ -68,7 +64,6 @@ def test_row(number): pass
 """
 
 
-@pytest.mark.anyio
 async def test_every_missing_test_is_named(every_bench: Workbench) -> None:
     every_bench.write({"tests/test_fine.py": FINE + "class TestThere:\n    def test_one(self): pass\n"})
     ids = [
@@ -103,7 +98,6 @@ async def test_every_missing_test_is_named(every_bench: Workbench) -> None:
     assert full.data["command"][1:4] == ["-m", "pytest", ids[0]]
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize(
     ("where", "arguments"),
     [("conftest.py", {}), ("tests/conftest.py", {"path": "tests"}), ("tests/deep/conftest.py", {})],
@@ -124,7 +118,6 @@ async def test_a_broken_conftest_is_a_result_with_its_file_line_and_type(
     assert answer["notices"] == ["1 file(s) could not be collected, so pytest ran no test at all."]
 
 
-@pytest.mark.anyio
 async def test_an_id_in_a_file_that_cannot_be_imported_is_that_files_fault(every_bench: Workbench) -> None:
     every_bench.write({"test_broken.py": "import not_there\ndef test_one(): pass\n"})
 
@@ -145,7 +138,6 @@ BROKEN_SETTINGS = {
 }
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize(
     ("environment", "kind"),
     [
@@ -171,7 +163,6 @@ async def test_broken_settings_are_a_usage_error_that_quotes_them(
     assert failure.data["environment"]["config_file"] == str(bench.root / next(iter(files)))
 
 
-@pytest.mark.anyio
 async def test_an_expression_only_newer_pytests_know_is_the_callers_parameter(bench: Workbench) -> None:
     old = bench.using("pytest-7.0")
     old.write({"test_fine.py": FINE})
@@ -182,7 +173,6 @@ async def test_an_expression_only_newer_pytests_know_is_the_callers_parameter(be
     assert failure.data["exit_code"] == 4
 
 
-@pytest.mark.anyio
 async def test_a_file_without_tests_is_not_said_to_be_missing(bench: Workbench) -> None:
     bench.write({"test_it.py": "def test_q(): pass\n", "data.toml": "x = 1\n"})
 

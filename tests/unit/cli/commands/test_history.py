@@ -6,7 +6,7 @@ import pytest
 from pytest_mcp.api.results import OmittedTests
 from pytest_mcp.cli import main, tool_flags
 from pytest_mcp.cli.commands import history
-from pytest_mcp.history.answer import (
+from pytest_mcp.history.request_and_result import (
     ChangedDuration,
     Durations,
     FailingTests,

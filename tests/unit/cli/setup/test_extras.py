@@ -16,7 +16,7 @@ LINES = st.lists(st.sampled_from(["\n", "\r\n", "# Rules", " ", "ü", "<!-- a --
 
 
 def paragraph(root: Path, *, remove: bool = False) -> Change:
-    asked = plan(root, remove=remove, machine=MACHINE._replace(home=root / "home"))
+    asked = plan(root, remove=remove, extras=frozenset({"instructions"}), machine=MACHINE._replace(home=root / "home"))
     (extra,) = instructions([CLAUDE], [CLAUDE], asked)
     return extra.change
 

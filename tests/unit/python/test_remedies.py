@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_mcp.python import advice
-from pytest_mcp.python.advice import addition
+from pytest_mcp.python import remedies
 from pytest_mcp.python.interpreter import OPERATORS_CHOICE, Candidate
+from pytest_mcp.python.remedies import addition
 from tests.support.projects.disk import environment, every_manager, fix_line, lacking, lay
 
 UV = "[tool.uv]\npackage = false\n"
@@ -173,7 +173,7 @@ def on_path(folder: Path, *programs: str) -> str:
 
 
 def line(root: Path, search_path: str, *rejected: Candidate) -> str:
-    return advice.remedy(root, rejected, search_path=search_path)
+    return remedies.remedy(root, rejected, search_path=search_path)
 
 
 def test_a_python_on_path_that_has_pytest_is_named_instead_of_a_new_environment(tmp_path: Path) -> None:

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from pytest_mcp.cli import client_entries
-from pytest_mcp.cli.client_entries import ClientEntry
+from pytest_mcp.cli.setup.entries import ClientEntry, common_python, entries_for_project
 from pytest_mcp.cli.setup.plan import Machine
 
 GONE = "/gone/pytest-mcp does not exist or cannot be executed"
@@ -24,7 +23,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def entries(root: Path) -> list[ClientEntry]:
-    return client_entries.for_project(root, Machine("linux", root.parent / "home", {"PATH": str(root.parent / "bin")}))
+    return entries_for_project(root, Machine("linux", root.parent / "home", {"PATH": str(root.parent / "bin")}))
 
 
 def problems(root: Path) -> list[str | None]:
@@ -110,7 +109,7 @@ def test_a_file_that_cannot_be_parsed_and_a_link_in_a_project_are_named(root: Pa
 
 
 def common(root: Path, *own: str) -> str | None:
-    return client_entries.common_python(entries(root), root, own)
+    return common_python(entries(root), root, own)
 
 
 def test_a_python_that_only_a_file_of_the_project_names_is_not_started(root: Path) -> None:

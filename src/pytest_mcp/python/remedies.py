@@ -31,9 +31,7 @@ def remedy(
     situation = Situation(root, inside, nearest_managed(inside, root), lacking, search_path=search_path)
     if not any(candidate.source == OPERATORS_CHOICE for candidate in rejected):
         tried = {virtualenv.prefix_of(candidate.python) for candidate in rejected}
-        lead = nearby.lead(root, inside, tried)
-        is_wanted = lead is not None and (with_members or not lead.advice("folders"))
-        fix = lead if lead and is_wanted else _managed(situation)
+        fix = nearby.lead(root, inside, tried, with_members=with_members) or _managed(situation)
     else:
         correct = Sentence(f"correct {OPERATORS_CHOICE}, or omit it to use the project's own environment")
         fix = in_shell(install_line(PLAIN, situation)) if lacking else correct

@@ -55,7 +55,9 @@ MAX_UNCLEAR = 20
 
 
 def without_parameters(argument: str) -> str:
-    return re.sub(r"(::[^[]*)\[.*", r"\1", argument)
+    name = argument.find("::")
+    parameters = -1 if name < 0 else argument.find("[", name)
+    return argument if parameters < 0 else argument[:parameters]
 
 
 def first_lines(messages: Iterable[object]) -> set[str]:
@@ -81,7 +83,7 @@ class SelectionFacts:
         self.relative = relative
         # Reading the marks of every test takes time, so it is done only if the call selects by marks.
         self.marks: set[str] | None = set() if job["by_marks"] else None
-        # Of deselected tests, for a -k that selects nothing.
+        # The words in names of deselected tests, for a -k that selects nothing.
         self.names: set[str] = set()
         self.collected: Sequence[Any] = ()
         self.deselected: list[tuple[list[str], Sequence[Any]]] = []
@@ -157,9 +159,9 @@ class SelectionFacts:
             for name in left.intersection(self.names_of(item)):
                 reasons[name].append(deselected_by.get(id(item), silent))
         from_cache = ["--lf"] if config.getoption("lf", False) else []
-        for name, found in reasons.items():
-            by = list(dict.fromkeys(chain.from_iterable(found)))
-            yield {"id": name, "found": len(found), "by": by or from_cache}
+        for name, tests in reasons.items():
+            by = list(dict.fromkeys(chain.from_iterable(tests)))
+            yield {"id": name, "found": len(tests), "by": by or from_cache}
 
     def without_test(self, names: Iterable[str], items: Iterable[Any]) -> set[str]:
         left = set(names)

@@ -7,8 +7,7 @@ import pytest
 from pytest_mcp.api.advice import in_shell
 from pytest_mcp.api.errors import ExecutionFailed, RunFacts
 from pytest_mcp.api.results import ExplainResult, Git, Member
-from pytest_mcp.environment.explain import explained
-from pytest_mcp.environment.terminal import Check, CheckStyle, explanation
+from pytest_mcp.environment.explain import Check, CheckStyle, explained, explanation
 from pytest_mcp.python.interpreter import Candidate
 from pytest_mcp.python.members import MemberList
 from pytest_mcp.run.events import ImportedElsewhere

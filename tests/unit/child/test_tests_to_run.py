@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 # Modules of the child are not part of the package, so types are not known here.
-shards = import_module("pytest_mcp.child.selection")
+shards = import_module("pytest_mcp.child.tests_to_run")
 assign, digest = shards.assign, shards.digest
 
 suites = st.dictionaries(st.text(min_size=1, max_size=8), st.integers(1, 500), max_size=40)

@@ -1,0 +1,158 @@
+"""A copy of the checkout in a private folder: as it is, or with what changed since a commit put back.
+
+All that is not part of the change is there as it is in the checkout: what git ignores, what was generated, what filters
+made of it. Not copied are environments, installed packages, caches and linked worktrees. What git does not track may be
+too large; then it is named. The copy has a repository of its own, which reads the objects of the checkout's: to git
+it looks as if the branch were at the base. Nothing of the checkout is written to. The folder is that of a supervisor
+without a child, which removes it also if this process is killed.
+"""
+
+import os
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path, PurePosixPath
+
+import anyio
+
+from pytest_mcp.changed import listings, working_tree
+from pytest_mcp.changed.checkout_copy import CheckoutCopy
+from pytest_mcp.changed.folder_copy import in_slices, remove
+from pytest_mcp.changed.git_commands import CannotTell, Repository
+from pytest_mcp.changed.listings import SUBMODULE, TreeFile
+from pytest_mcp.changed.project_files import SETTINGS
+from pytest_mcp.changed.repository_copy import with_large_files
+from pytest_mcp.changed.working_tree import Base, TreeComparison
+from pytest_mcp.process import process, start
+from pytest_mcp.process.background import in_thread
+from pytest_mcp.process.job import SpawnError
+from pytest_mcp.python import git_files
+from pytest_mcp.text import label
+
+# For copying all of it.
+MAX_SECONDS = 60.0
+# Submodules in submodules.
+MAX_DEPTH = 5
+
+# Whether what changed at a path, from the top, is put back; and whether git knows nothing of the path.
+IsPutBack = Callable[[str, bool], bool]
+
+
+@dataclass(frozen=True)
+class Tree:
+    """`left_out` are paths of the checkout that the copy lacks, because they are too large or cannot be read."""
+
+    top: Path
+    checkout: Path
+    left_out: tuple[str, ...] = ()
+    # What was put back, from the top; and of what git does not track, what was removed for that and what was kept.
+    put_back: frozenset[str] = frozenset()
+    removed: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()
+
+
+def is_part_of_change(path: str, is_untracked: bool) -> bool:
+    """Of what git does not track, source is taken to be new, and data to have been there before."""
+    name = PurePosixPath(path).name
+    return not is_untracked or name.endswith((".py", ".pyx")) or name in SETTINGS
+
+
+@asynccontextmanager
+async def plain_copy(repository: Repository) -> AsyncIterator[Tree]:
+    """The checkout as it is. Raises CannotTell, as below."""
+    async with _copy_of(repository) as tree:
+        yield tree
+
+
+@asynccontextmanager
+async def base_tree(
+    repository: Repository, base: Base, is_put_back: IsPutBack = is_part_of_change
+) -> AsyncIterator[Tree]:
+    """The checkout with what changed since the base put back. Raises CannotTell if that cannot be made."""
+    comparison = await working_tree.since(repository, base)
+    async with _copy_of(repository) as tree:
+        await _put_back(comparison, tree.top, is_put_back)
+        put_back = frozenset(path for path in comparison.committed if is_put_back(path, path in comparison.unknown))
+        untracked = {path for path in comparison.unknown if comparison.committed[path] is None}
+        removed, kept = sorted(untracked & put_back), sorted(untracked - put_back)
+        yield replace(tree, put_back=put_back, removed=tuple(removed), kept=tuple(kept))
+
+
+@asynccontextmanager
+async def _copy_of(repository: Repository) -> AsyncIterator[Tree]:
+    try:
+        started = start.supervisor(repository.config.environment)
+    except SpawnError as error:
+        raise CannotTell(f"there is no place for a copy: {error}") from error
+    try:
+        tree = started.folder.path / "tree"
+        yield Tree(tree, repository.top, await _copy(repository, tree))
+    finally:
+        await process.end(started)
+
+
+async def _copy(repository: Repository, tree: Path) -> tuple[str, ...]:
+    """What is left out."""
+    tracked = listings.parse_index(await repository.tracked())
+    copy = CheckoutCopy(repository.top, tree, {os.fsdecode(path): file for path, file in tracked.items()})
+    try:
+        with anyio.fail_after(MAX_SECONDS):
+            await in_slices(copy.steps())
+    except TimeoutError as error:
+        raise CannotTell(f"copying the checkout took longer than {MAX_SECONDS:.0f} seconds") from error
+    except OSError as error:
+        raise CannotTell(f"the copy could not be written: {error.strerror}") from error
+    return tuple(sorted(copy.left_out))
+
+
+async def _put_back(comparison: TreeComparison, tree: Path, is_put_back: IsPutBack, depth: int = MAX_DEPTH) -> None:
+    unknown, repository = comparison.unknown, comparison.repository
+    chosen = {path: file for path, file in comparison.committed.items() if is_put_back(path, path in unknown)}
+    submodules = {path for path, file in chosen.items() if _is_submodule(repository.top / path, file)}
+    files = [os.fsencode(path) for path, file in chosen.items() if file is not None and path not in submodules]
+    await in_thread(partial(_remove, tree, sorted(chosen.keys() - submodules)))
+    with with_large_files(repository.top, tree):
+        await repository.put_back(tree, comparison.changes.commit, files)
+    for path in submodules:
+        await _put_back_submodule(comparison, path, tree, is_put_back, depth)
+
+
+async def _put_back_submodule(
+    comparison: TreeComparison, path: str, tree: Path, is_put_back: IsPutBack, depth: int
+) -> None:
+    """As a checkout of its own: at the base its commit may be another one, or files in it have changed."""
+    top, file = comparison.repository.top / path, comparison.committed[path]
+    if not depth or file is None:
+        raise CannotTell(f"{label(path)} is a submodule in too many others")
+    config = comparison.repository.config._replace(root=top)
+    inside = replace(comparison.repository, config=config, top=top, index=git_files.index(top))
+    try:
+        changed = await working_tree.since(inside, Base(path, file.hash.decode()))
+        await _put_back(changed, tree / path, lambda name, new: is_put_back(f"{path}/{name}", new), depth - 1)
+    except CannotTell as error:
+        raise CannotTell(f"the submodule {label(path)} cannot be put back: {error}") from error
+
+
+def _is_submodule(path: Path, file: TreeFile | None) -> bool:
+    """Whether it is one at the base, and is checked out now."""
+    return file is not None and file.mode == SUBMODULE and (path / ".git").exists()
+
+
+def _remove(tree: Path, paths: Sequence[str]) -> None:
+    """With the folders that are empty then: an empty folder can be imported."""
+    for path in paths:
+        remove(tree, path)
+        for above in (tree / path).parents:
+            if above == tree or not _removed_empty(above):
+                break
+
+
+def _removed_empty(folder: Path) -> bool:
+    try:
+        folder.rmdir()
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+    return True
