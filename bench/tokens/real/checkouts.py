@@ -69,14 +69,7 @@ class Checkout:
             archive.extractall(self.folder, filter="data")
         if not self.project.exists():
             (self.folder / top).rename(self.project)
-        self.isolate()
-
-    def isolate(self) -> None:
-        """pytest looks for its settings in the folders above, where those of this project are."""
-        kept = [self.project / name for name, _ in SETTINGS]
-        words = [word for _, word in SETTINGS]
-        if not any(file.exists() and word in file.read_text("utf-8") for file, word in zip(kept, words, strict=True)):
-            kept[0].write_text("[pytest]\n", encoding="utf-8")
+        isolate(self.project)
 
     def make_environment(self) -> None:
         """The project is on the path as an editable install puts it there, without its build tools."""
@@ -135,6 +128,14 @@ class Checkout:
         path.write_bytes(source.encode("utf-8"))
         for stale in (path.parent / "__pycache__").glob(f"{path.stem}.*.pyc"):
             stale.unlink()
+
+
+def isolate(project: Path) -> None:
+    """pytest looks for its settings in the folders above, where those of this project are."""
+    kept = [project / name for name, _ in SETTINGS]
+    words = [word for _, word in SETTINGS]
+    if not any(file.exists() and word in file.read_text("utf-8") for file, word in zip(kept, words, strict=True)):
+        kept[0].write_text("[pytest]\n", encoding="utf-8")
 
 
 def prepare_tools() -> None:

@@ -22,6 +22,8 @@ _CUT = re.compile(r"\[\.\.\. [^\n\]]{0,60}left out[^\n\]]{0,20}\]")
 _COMPARISON = re.compile(r"(?:AssertionError: )?assert ")
 _WHERE = re.compile(r"\+ +(?:where|and) ")
 _MARKS = re.compile(r"\?[ +^-]*$")
+# Between two lines of a text in Python's notation, in which a part may begin or end. An answer shows line by line.
+_LINE_END = re.compile(r"(?:^[rn])?(?:\\[rn])+(?:\\$)?")
 # How an answer counts lines, items or leaves that differ beside those that it shows.
 _COUNTED = re.compile(r"(\d+) more (?:lines? )?differ")
 # Shorter ones stand somewhere in every text by chance, so they must be a whole line.
@@ -121,7 +123,9 @@ def _middles(one: str | None, other: str | None) -> list[str]:
     start = len(os.path.commonprefix([one, other]))  # noqa: RUF071 - of characters is what is wanted
     end = len(os.path.commonprefix([one[start:][::-1], other[start:][::-1]]))  # noqa: RUF071 - of characters is what is wanted
     around = max(0, start - AROUND)
-    return [side[around : len(side) - max(0, end - AROUND)].strip(" ,")[:LONGEST_PART] for side in (one, other)]
+    # What one side has nothing for is on the other side alone.
+    own = [side[around : len(side) - max(0, end - AROUND)] for side in (one, other) if len(side) > start + end]
+    return [line.strip(" ,")[:LONGEST_PART] for part in own for line in _LINE_END.split(part)]
 
 
 def kept_parts(shown: Mapping[str, str], told: Iterable[Example]) -> Share:

@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from bench.shell import ENVIRONMENT
 from bench.tokens.real.checkouts import TOOLS, Checkout
@@ -22,6 +23,16 @@ WAYS = (QUIET, SHORT, RECEPTOR, RTK)
 PROBE = Path(__file__).with_name("probe.py")
 # A mutant can make an endless loop; every suite takes seconds.
 MAX_RUN = 180
+
+
+class Place(Protocol):
+    """A project and the Python that runs its tests."""
+
+    @property
+    def project(self) -> Path: ...
+
+    @property
+    def python(self) -> Path: ...
 
 
 @dataclass(frozen=True)
@@ -53,7 +64,7 @@ def run_all(checkout: Checkout) -> Runs:
     return Runs(printed, short.failures, probed(checkout, "-vv", "--tb=short", tests).failures)
 
 
-def probed(checkout: Checkout, *arguments: str, seconds: float = MAX_RUN) -> Shown:
+def probed(checkout: Place, *arguments: str, seconds: float = MAX_RUN) -> Shown:
     with tempfile.TemporaryDirectory(prefix="pytest-mcp-probe-") as folder:
         (Path(folder) / "tokens_probe.py").write_bytes(PROBE.read_bytes())
         file = Path(folder) / "shown.json"
@@ -74,9 +85,7 @@ def rtk(checkout: Checkout, tests: str) -> str:
         return output(checkout, [TOOLS / "bin" / "rtk", "pytest", tests], variables)
 
 
-def output(
-    checkout: Checkout, argv: list[str | Path], variables: Mapping[str, str], *, seconds: float = MAX_RUN
-) -> str:
+def output(checkout: Place, argv: list[str | Path], variables: Mapping[str, str], *, seconds: float = MAX_RUN) -> str:
     """Both streams."""
     done = subprocess.run(
         argv,
