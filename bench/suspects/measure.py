@@ -21,12 +21,12 @@ from bench.suspects.truth import MODULE
 from bench.tokens import tokenizer
 from pytest_mcp.api.requests import ExecuteTests
 from pytest_mcp.config.model import Options, configure
-from pytest_mcp.investigation import alone, suspects
-from pytest_mcp.investigation.alone import Seeds
+from pytest_mcp.investigation import repetitions, suspects
 from pytest_mcp.investigation.base import BaseSearch, find_base
 from pytest_mcp.investigation.breaking_commit import CommitSearch
-from pytest_mcp.investigation.first_difference import Differences, DifferenceSearch
+from pytest_mcp.investigation.difference.search import Differences, DifferenceSearch
 from pytest_mcp.investigation.outcome import Outcome
+from pytest_mcp.investigation.repetitions import Seeds
 from pytest_mcp.investigation.result import FirstDifference
 from pytest_mcp.investigation.runner import Runner
 from pytest_mcp.process.job import CallTrace, Trace
@@ -84,7 +84,7 @@ async def measure(case: Case, *, dump: Path | None) -> Entry:
             return await broken_by(case, runner, seeds, failing)
         found = await differences(case, runner, seeds, failing)
         # The runs before it compiled what they imported.
-        await alone.run_once(seeds.apply(runner), case.node_id)
+        await repetitions.run_once(seeds.apply(runner), case.node_id)
     if dump is not None:
         (dump / f"{case.name}.txt").write_text(described(case, found), encoding="utf-8")
     wanted = {(file, short(name)) for file, name in case.faulty}
@@ -102,8 +102,8 @@ async def measure(case: Case, *, dump: Path | None) -> Entry:
 
 
 async def failure(case: Case, runner: Runner) -> tuple[Seeds, Outcome]:
-    for seeds in alone.hash_seeds(runner, MAX_SEEDS):
-        outcome = await alone.run_once(seeds.apply(runner), case.node_id)
+    for seeds in repetitions.hash_seeds(runner, MAX_SEEDS):
+        outcome = await repetitions.run_once(seeds.apply(runner), case.node_id)
         if outcome.failed:
             return seeds, outcome
     raise Wrong(f"{case.name}: its test did not fail: {outcome.letter} {outcome.words}")

@@ -1,7 +1,8 @@
 """Reads values by their structure into a table; equal structures are one row, so values are compared by their numbers.
 
-How the values of each class are read is decided in `value_kinds`, what a row means in `investigation/values.py` of the
-server. A reading is bounded in depth and parts; strings and containers that are cut have a checksum of the rest.
+How the values of each class are read is decided in `value_kinds`, what a row means in the server's
+`investigation/difference/values.py`. A reading is bounded in depth and parts; strings and containers that are cut have
+a checksum of the rest.
 """
 
 from __future__ import annotations

@@ -18,8 +18,8 @@ from pytest_mcp.changed.base_tree import Tree, base_tree, plain_copy
 from pytest_mcp.changed.git_commands import CannotTell
 from pytest_mcp.investigation.base import FoundBase
 from pytest_mcp.investigation.outcome import Outcome, outcome_of
-from pytest_mcp.investigation.path import compared, traced_run, way_of
 from pytest_mcp.investigation.runner import OutOfTime, Runner
+from pytest_mcp.investigation.way import compared, traced_run, way_of
 from pytest_mcp.report.base_groups import BaseGroups
 from pytest_mcp.run.run import Run
 from pytest_mcp.text import few, label

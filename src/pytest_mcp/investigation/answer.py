@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from math import sqrt
 
 from pytest_mcp.api.errors import RunEnvironment
-from pytest_mcp.investigation.alone import Alone
 from pytest_mcp.investigation.base import AtBase
 from pytest_mcp.investigation.breaking_commit import Broken
-from pytest_mcp.investigation.first_difference import Differences
+from pytest_mcp.investigation.difference.search import Differences
 from pytest_mcp.investigation.order import Order
 from pytest_mcp.investigation.outcome import Outcome, pattern
+from pytest_mcp.investigation.repetitions import Alone
 from pytest_mcp.investigation.result import InvestigateResult, Kind, Polluter
 from pytest_mcp.investigation.suspects import Suspected
 from pytest_mcp.report import grouping

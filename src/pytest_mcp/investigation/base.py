@@ -21,11 +21,11 @@ from pytest_mcp.changed.base_tree import IsPutBack, Tree, base_tree, is_part_of_
 from pytest_mcp.changed.git_commands import CannotTell, ChangesRefused, Repository
 from pytest_mcp.changed.working_tree import Base, Lines
 from pytest_mcp.config.model import Config
-from pytest_mcp.investigation.alone import OnStep, Seeds, run_once
-from pytest_mcp.investigation.first_difference import Differences
+from pytest_mcp.investigation.difference.search import Differences
 from pytest_mcp.investigation.outcome import Outcome
-from pytest_mcp.investigation.path import compare_ways
+from pytest_mcp.investigation.repetitions import OnStep, Seeds, run_once
 from pytest_mcp.investigation.runner import OutOfTime, Runner
+from pytest_mcp.investigation.way import compare_ways
 from pytest_mcp.process.background import in_thread
 from pytest_mcp.run.attempt import Deadline
 from pytest_mcp.text import few, label

@@ -14,9 +14,9 @@ from pytest_mcp.changed import working_tree
 from pytest_mcp.changed.git_commands import CannotTell, Repository
 from pytest_mcp.changed.reach import without_caches
 from pytest_mcp.changed.working_tree import Base
-from pytest_mcp.investigation.alone import Seeds
 from pytest_mcp.investigation.base import AtBase, BaseSearch
 from pytest_mcp.investigation.outcome import Outcome
+from pytest_mcp.investigation.repetitions import Seeds
 from pytest_mcp.investigation.result import BrokenBy
 from pytest_mcp.investigation.runner import OutOfTime
 from pytest_mcp.text import in_line

@@ -16,14 +16,14 @@ import anyio
 from pytest_mcp.api.errors import ExecutionFailed, Fault, InvalidParams
 from pytest_mcp.config.model import Config
 from pytest_mcp.environment.interpreters import Trial, try_interpreters
-from pytest_mcp.investigation import alone
-from pytest_mcp.investigation.alone import Alone, OnStep, Seeds
+from pytest_mcp.investigation import repetitions
 from pytest_mcp.investigation.answer import Findings
 from pytest_mcp.investigation.base import AtBase, BaseSearch, FoundBase, find_base
 from pytest_mcp.investigation.breaking_commit import Broken, CommitSearch
-from pytest_mcp.investigation.first_difference import Differences, DifferenceSearch
+from pytest_mcp.investigation.difference.search import Differences, DifferenceSearch
 from pytest_mcp.investigation.order import Order, OrderSearch, Suite, collect_suite
 from pytest_mcp.investigation.outcome import Outcome, outcome_of
+from pytest_mcp.investigation.repetitions import Alone, OnStep, Seeds
 from pytest_mcp.investigation.result import CollectTest, Effect, InvestigateFailure
 from pytest_mcp.investigation.runner import LEAST_SECONDS, OutOfTime, Runner, deadline_of_runs, suite_targets
 from pytest_mcp.investigation.suspects import Suspected, find_suspects
@@ -106,13 +106,13 @@ class Case:
     is_shuffled: bool
 
     async def run(self, runs: int, *, stops_early: bool) -> Findings:
-        seen = alone.planned(self.runner, runs)
+        seen = repetitions.planned(self.runner, runs)
         with suppress(OutOfTime):
-            seen = await alone.once_more(self.runner, self.node_id, seen, self.on_step)
+            seen = await repetitions.once_more(self.runner, self.node_id, seen, self.on_step)
         findings = Findings(self.node_id, seen)
         if findings.failed:
             findings = replace(findings, base=await self._at_base([seen.seeds[0]], seen.outcomes, seen.outcomes[0]))
-        seen = await alone.repeat(self.runner, self.node_id, seen, self.on_step, stops_early=stops_early)
+        seen = await repetitions.repeat(self.runner, self.node_id, seen, self.on_step, stops_early=stops_early)
         findings = replace(findings, alone=seen)
         if seen.is_mixed:
             findings = await self._flaky(findings)
@@ -125,9 +125,9 @@ class Case:
         return replace(findings, is_cut_short=self.runner.deadline.left < LEAST_SECONDS)
 
     async def _flaky(self, findings: Findings) -> Findings:
-        known = await alone.reproduce(self.runner, self.node_id, findings.alone, self.on_step)
+        known = await repetitions.reproduce(self.runner, self.node_id, findings.alone, self.on_step)
         seen = replace(findings.alone, reproduction=known)
-        others = alone.hash_seeds(self.runner, seen.wanted - 1)
+        others = repetitions.hash_seeds(self.runner, seen.wanted - 1)
         return replace(findings, alone=seen, base=await self._at_base([seen.first(failed=True), *others]))
 
     async def _failing(self, findings: Findings) -> Findings:

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pytest_mcp.investigation.alone import OnStep, run_once
 from pytest_mcp.investigation.bisection import Search
 from pytest_mcp.investigation.outcome import Letter, Outcome, outcome_of
+from pytest_mcp.investigation.repetitions import OnStep, run_once
 from pytest_mcp.investigation.result import Effect, Polluter
 from pytest_mcp.investigation.runner import OutOfTime, Runner
 from pytest_mcp.report.failures import Failure

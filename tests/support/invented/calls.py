@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pytest_mcp.investigation.call_tree import CallRecording, recording_of
-from pytest_mcp.investigation.values import Values
+from pytest_mcp.investigation.difference.call_tree import CallRecording, recording_of
+from pytest_mcp.investigation.difference.values import Values
 from pytest_mcp.run.events import CallCode, CallCodes, CallRow, Calls, CallsEnded, CallValues
 from pytest_mcp.run.ledger import Ledger
 

@@ -8,11 +8,11 @@ from typing import Any
 from pytest_mcp.api.errors import RunEnvironment
 from pytest_mcp.api.requests import ExecuteTests
 from pytest_mcp.investigation import page
-from pytest_mcp.investigation.alone import Alone, Seeds
 from pytest_mcp.investigation.answer import Findings
 from pytest_mcp.investigation.base import AtBase
 from pytest_mcp.investigation.order import Order
 from pytest_mcp.investigation.outcome import Outcome
+from pytest_mcp.investigation.repetitions import Alone, Seeds
 from pytest_mcp.investigation.result import InvestigateResult, Polluter, Suspect
 from pytest_mcp.page import document, frame
 from pytest_mcp.page.content import Content, PageOrigin

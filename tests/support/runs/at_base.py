@@ -1,9 +1,9 @@
 """One test alone and at its base, without a search for an order and for suspects."""
 
-from pytest_mcp.investigation import alone
-from pytest_mcp.investigation.alone import Alone, Seeds
+from pytest_mcp.investigation import repetitions
 from pytest_mcp.investigation.answer import Findings, answer_of
 from pytest_mcp.investigation.base import BaseSearch, find_base
+from pytest_mcp.investigation.repetitions import Alone, Seeds
 from pytest_mcp.investigation.result import InvestigateResult
 from pytest_mcp.investigation.runner import Runner
 from pytest_mcp.python.interpreter import Candidate
@@ -24,6 +24,6 @@ async def at_the_base(bench: Workbench, node_id: str = VICTIM, runs: int = 1, **
     config = bench.config._replace(environment={**bench.config.environment, **environment})
     runner = Runner(config, Candidate(bench.python, ""), Deadline.after(PATIENCE))
     found = await find_base(config, None, runner.deadline)
-    seen = Alone((await alone.run_once(runner, node_id),), (Seeds(None),), 1)
+    seen = Alone((await repetitions.run_once(runner, node_id),), (Seeds(None),), 1)
     there = await BaseSearch(runner, node_id, found, lambda _: None).run([Seeds(None)] * runs, seen.outcomes)
     return answer_of(Findings(node_id, seen, base=there))

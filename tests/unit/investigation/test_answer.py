@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 
 from pytest_mcp.investigation import answer
-from pytest_mcp.investigation.alone import Alone, Reproduction, Seeds
 from pytest_mcp.investigation.answer import Findings, rate_in_words
 from pytest_mcp.investigation.base import AtBase
 from pytest_mcp.investigation.order import Order
 from pytest_mcp.investigation.outcome import Letter, Outcome
+from pytest_mcp.investigation.repetitions import Alone, Reproduction, Seeds
 from pytest_mcp.investigation.result import Effect, Kind, Polluter
 from pytest_mcp.investigation.suspects import Suspected
 from pytest_mcp.report.tokens import estimate

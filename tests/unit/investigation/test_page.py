@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from pytest_mcp.investigation.alone import Alone
 from pytest_mcp.investigation.answer import Findings
+from pytest_mcp.investigation.repetitions import Alone
 from pytest_mcp.investigation.result import InvestigateResult, Kind
 from tests.support.page.pages import Seen, investigated, rendered_investigation
 

@@ -1,11 +1,11 @@
-"""`investigation/first_difference.py` and `child/call_tracing.py`, through real runs of two trees of one project."""
+"""`investigation/difference/search.py` and `child/call_tracing.py`, through real runs of two trees of one project."""
 
 from collections.abc import Mapping
 
 import pytest
 
-from pytest_mcp.investigation.alone import Seeds, run_once
-from pytest_mcp.investigation.first_difference import Differences, DifferenceSearch
+from pytest_mcp.investigation.difference.search import Differences, DifferenceSearch
+from pytest_mcp.investigation.repetitions import Seeds, run_once
 from pytest_mcp.investigation.result import DifferenceAtBase
 from pytest_mcp.investigation.runner import Runner
 from pytest_mcp.python import interpreter

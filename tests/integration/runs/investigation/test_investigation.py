@@ -9,8 +9,8 @@ import anyio
 import pytest
 
 from pytest_mcp.changed.checkout_copy import ROOM_FOR_UNTRACKED
-from pytest_mcp.investigation import alone, suspects
-from pytest_mcp.investigation.alone import HASH_SEED, Seeds
+from pytest_mcp.investigation import repetitions, suspects
+from pytest_mcp.investigation.repetitions import HASH_SEED, Seeds
 from pytest_mcp.investigation.runner import Runner
 from pytest_mcp.python.interpreter import Candidate
 from pytest_mcp.run.attempt import Deadline
@@ -85,8 +85,8 @@ async def test_the_order_is_kept_whatever_addopts_do_to_it_and_a_call_that_canno
 
 async def test_a_hash_seed_that_decides_is_named(bench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
     bench.write({"test_victim.py": f"import os\ndef test_it(): assert os.environ['{HASH_SEED}'] == '1'\n"})
-    monkeypatch.setattr(alone, "hash_seeds", lambda _runner, number: [Seeds(1), *[Seeds(2)] * (number - 1)])
-    monkeypatch.setattr(alone, "REPETITIONS", 1)
+    monkeypatch.setattr(repetitions, "hash_seeds", lambda _runner, number: [Seeds(1), *[Seeds(2)] * (number - 1)])
+    monkeypatch.setattr(repetitions, "REPETITIONS", 1)
 
     found = await bench.investigate(node_id=VICTIM)
 

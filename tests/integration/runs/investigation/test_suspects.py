@@ -4,7 +4,7 @@ import pytest
 
 from pytest_mcp.api.requests import ExecuteTests
 from pytest_mcp.changed.working_tree import Lines
-from pytest_mcp.investigation.alone import run_once
+from pytest_mcp.investigation.repetitions import run_once
 from pytest_mcp.investigation.result import Suspect
 from pytest_mcp.investigation.runner import Runner
 from pytest_mcp.investigation.suspects import LinesChanged, Suspected, find_suspects, suspects_of, traced

@@ -1,7 +1,7 @@
 import pytest
 
-from pytest_mcp.investigation.definitions import is_changed
-from pytest_mcp.investigation.parting import parting
+from pytest_mcp.investigation.difference.definitions import is_changed
+from pytest_mcp.investigation.difference.parting import parting
 
 BASE = ["def f(a):", "    if a:", "        return 1", "    return 2"]
 # The lines of the base and of now, the lines that ran, and what is said.

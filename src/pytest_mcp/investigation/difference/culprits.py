@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from pytest_mcp.investigation.call_tree import Alignment, CallRecording, Function, RecordedCall
-from pytest_mcp.investigation.values import ValueDifference, Values
+from pytest_mcp.investigation.difference.call_tree import Alignment, CallRecording, Function, RecordedCall
+from pytest_mcp.investigation.difference.values import ValueDifference, Values
 
 # Outcomes by which the caller decides how far a generator runs.
 _UNFINISHED = ("closed", "running")

@@ -11,15 +11,15 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from pytest_mcp.investigation import definitions
-from pytest_mcp.investigation.alone import OnStep
-from pytest_mcp.investigation.call_tree import CallRecording, RecordedCall, recording_of
-from pytest_mcp.investigation.culprits import Comparison, Culprit, PartThatDiffers
+from pytest_mcp.investigation.difference import definitions
+from pytest_mcp.investigation.difference.call_tree import CallRecording, RecordedCall, recording_of
+from pytest_mcp.investigation.difference.culprits import Comparison, Culprit, PartThatDiffers
+from pytest_mcp.investigation.difference.parting import parting
+from pytest_mcp.investigation.difference.values import Values
 from pytest_mcp.investigation.outcome import Outcome, outcome_of
-from pytest_mcp.investigation.parting import parting
+from pytest_mcp.investigation.repetitions import OnStep
 from pytest_mcp.investigation.result import DifferenceAtBase, FirstDifference
 from pytest_mcp.investigation.runner import OutOfTime, Runner
-from pytest_mcp.investigation.values import Values
 from pytest_mcp.process.background import in_thread
 from pytest_mcp.process.job import CallTrace, LinesOf
 from pytest_mcp.text import in_line

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from pytest_mcp.investigation.call_tree import recording_of
-from pytest_mcp.investigation.culprits import Comparison, Culprit
-from pytest_mcp.investigation.values import Values
+from pytest_mcp.investigation.difference.call_tree import recording_of
+from pytest_mcp.investigation.difference.culprits import Comparison, Culprit
+from pytest_mcp.investigation.difference.values import Values
 from pytest_mcp.run.events import CallCode, CallCodes, CallRow, Calls, CallsEnded, CallValues
 from pytest_mcp.run.ledger import Ledger
 from tests.support.invented.calls import Made, recorded

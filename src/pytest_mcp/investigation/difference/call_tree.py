@@ -10,7 +10,7 @@ from difflib import SequenceMatcher
 from functools import cached_property
 from typing import NamedTuple
 
-from pytest_mcp.investigation.values import Values
+from pytest_mcp.investigation.difference.values import Values
 from pytest_mcp.report import places
 from pytest_mcp.run.events import CallCode, CallRow
 from pytest_mcp.run.ledger import Ledger
