@@ -27,7 +27,7 @@ from pytest_mcp.process import start
 from pytest_mcp.report import budget
 from pytest_mcp.run import command, ledger
 from pytest_mcp.server import http_guard as guard
-from pytest_mcp.server import http_server, incoming
+from pytest_mcp.server import http_server, incoming, tasks
 from tests.external.programs import records, report
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -212,11 +212,16 @@ def settings() -> str:
 
 
 def bounds() -> str:
+    kept = f"kept for {tasks.KEPT_SECONDS // 60} minutes"
     message = f"{incoming.MAX_MESSAGE_BYTES // MIB} MiB, {incoming.MAX_VALUES:,} values, {incoming.DEEPEST} levels deep"
     rows = [
         ("time of a call", f"the call's `timeout` or `--timeout` ({DEFAULT_TIMEOUT} s); at most `--max-timeout`"),
         ("runs at once", "`--max-runs`, by default the number of cores; the others wait in a queue"),
         ("workers of a run", "the call's `workers`; at most `--max-workers`, by default the number of cores"),
+        (
+            "tasks",
+            f"{tasks.MAX_UNFINISHED:,} that run or wait; {kept} after their end, in {tasks.MAX_KEPT_BYTES // MIB} MiB",
+        ),
         ("memory of each process of a run", "`--max-memory`, by default none"),
         ("an answer", f"the call's `max_tokens`, and `--max-reply-bytes` ({MAX_REPLY_BYTES // MIB} MiB) in any case"),
         ("a message of a client", f"{message}; a larger one is answered with -32600 and never parsed"),

@@ -229,8 +229,13 @@ def _extra(flag: str, extra: str, module: str) -> Any:
 def _serve_stdio(config: Config) -> int:
     if sys.stdin.isatty():
         print_message("waiting for an MCP client on stdin; press Ctrl-C to stop, see --help for the commands")
-    has_history = config.history is not None
-    handover = fast_start.greet(sys.stdin.fileno(), sys.stdout.fileno(), has_history=has_history, app=config.app)
+    handover = fast_start.greet(
+        sys.stdin.fileno(),
+        sys.stdout.fileno(),
+        has_history=config.history is not None,
+        has_tasks=config.task_after is not None,
+        app=config.app,
+    )
     if handover is None:
         return 0
     # Imported here: the SDK takes most of a second to import, and a client's first requests are answered without it.

@@ -23,6 +23,10 @@ HISTORY_VARIABLE = f"{PREFIX}HISTORY"
 # Below the 300 seconds after which several clients stop waiting, so that a partial answer still arrives.
 DEFAULT_TIMEOUT = 240
 TIMEOUT_CEILING = 86_400
+# A call that is not answered by then becomes a task, for a client that has tasks. It is short for an agent, and longer
+# than most runs of chosen tests.
+TASK_AFTER = "20"
+NEVER = "never"
 # The size limit of an answer in tokens, for calls without max_tokens.
 EXECUTE_TOKENS = 4_000
 DISCOVER_TOKENS = 8_000
@@ -88,6 +92,7 @@ class Options(NamedTuple):
     # None: DEFAULT_TIMEOUT for a client, and max_timeout for `pytest-mcp run`.
     timeout: int | None = None
     max_timeout: int = 3600
+    task_after: str = TASK_AFTER
     max_runs: int = os.cpu_count() or 1
     max_workers: int = min(CORES, MAX_WORKERS)
     max_memory: str | None = None
@@ -144,7 +149,11 @@ class Config(NamedTuple):
     root: Path
     python: Path | None
     default_timeout: int
+    # The same for a client that has tasks: it does not wait for the answer.
+    task_timeout: int
     max_timeout: int
+    # None: no call becomes a task.
+    task_after: int | None
     max_runs: int
     max_workers: int
     execute_tokens: int
@@ -182,7 +191,9 @@ def configure(given: Options, environment: Mapping[str, str]) -> Config:
         root=_usable_root(given.root),
         python=_python(given.python, environment.get("PATH")) if given.python else None,
         default_timeout=_usual(given, "timeout", DEFAULT_TIMEOUT, "max_timeout"),
+        task_timeout=given.timeout or given.max_timeout,
         max_timeout=given.max_timeout,
+        task_after=_task_after(given.task_after),
         max_runs=given.max_runs,
         max_workers=given.max_workers,
         execute_tokens=_usual(given, "max_tokens", EXECUTE_TOKENS, "most_tokens"),
@@ -212,6 +223,14 @@ def _check_limits(given: Options) -> None:
     for name, choices in _CHOICES.items():
         if getattr(given, name) not in choices:
             raise ConfigError(f"{_flag(name)} must be one of {', '.join(choices)}.")
+
+
+def _task_after(given: str) -> int | None:
+    if given == NEVER:
+        return None
+    if not re.fullmatch("[0-9]{1,5}", given, re.ASCII) or int(given) > TIMEOUT_CEILING:
+        raise ConfigError(f"--task-after must be a number of seconds up to {TIMEOUT_CEILING}, or {NEVER}.")
+    return int(given)
 
 
 def _flag(name: str) -> str:

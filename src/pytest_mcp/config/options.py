@@ -89,6 +89,11 @@ SETTINGS = (
         _SECONDS,
     ),
     Setting("max_timeout", "longest time limit that a call may set (default: %(default)s)", _SECONDS),
+    Setting(
+        "task_after",
+        "answer a call that takes longer with a task, to a client that has tasks; never: wait (default: %(default)s)",
+        {"metavar": "SECONDS"},
+    ),
     Setting("max_runs", "how many calls run at the same time (default: the number of cores)", _COUNT),
     Setting("max_workers", "most pytest-xdist workers of one call (default: the number of cores)", _COUNT),
     Setting("max_memory", "memory of each process of a run, as 512M or 2G (default: no limit)", {"metavar": "SIZE"}),

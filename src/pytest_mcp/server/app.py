@@ -6,7 +6,7 @@ What a call does is decided in `tools` and below. Every string that leaves goes 
 import json
 import logging
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from typing import Any, cast
@@ -42,6 +42,7 @@ from pytest_mcp.server.fast_start import APPS, Handover
 from pytest_mcp.server.logs import FIELDS
 from pytest_mcp.server.progress import Progress
 from pytest_mcp.server.stdio import Outlet
+from pytest_mcp.server.tasks import EXTENSION, Tasks, is_announced
 from pytest_mcp.server.telemetry import CallRecord, Observer
 from pytest_mcp.tools import INSTRUCTIONS, Tool, dump, named, offered, with_notices
 
@@ -60,12 +61,13 @@ def create(config: Config, calls: Calls | None = None, observer: Observer | None
     """A server with all tools, for any transport. `calls` lets the caller end all calls that are running."""
     spare = Spare(wanted=config.spare, fingerprint=interpreter.state)
     page = View(config)
-    handler = ToolCalls(config, calls or Calls(at_once=config.max_runs), spare, page, observer)
+    tasks = None if config.task_after is None else Tasks(after=config.task_after, longest=config.max_timeout)
+    handler = ToolCalls(config, calls or Calls(at_once=config.max_runs), spare, page, tasks, observer)
 
     @asynccontextmanager
     async def lifespan(_server: Server[Any]) -> AsyncIterator[None]:
         try:
-            async with spare.kept():
+            async with spare.kept(), nullcontext() if tasks is None else tasks.running():
                 yield
         finally:
             with anyio.CancelScope(shield=True):
@@ -86,8 +88,8 @@ def create(config: Config, calls: Calls | None = None, observer: Observer | None
         instructions=INSTRUCTIONS,
         lifespan=lifespan,
         on_list_tools=list_tools,
-        on_call_tool=handler.call,
     )
+    server.add_request_handler("tools/call", types.CallToolRequestParams, handler.call)
 
     async def explained(ctx: Context, call_next: CallNext) -> HandlerResult:
         """Give the SDK's own errors, which say nothing but the code, the message and data of ours."""
@@ -105,7 +107,16 @@ def create(config: Config, calls: Calls | None = None, observer: Observer | None
     server.middleware.append(explained)
     if page.is_possible:
         _add_page(server, page)
+    if tasks is not None:
+        tasks.add_to(server)
+        server.middleware.append(_without_tasks_in_handshakes)
     return server
+
+
+async def _without_tasks_in_handshakes(ctx: Context, call_next: CallNext) -> HandlerResult:
+    """After a handshake a client has no tasks: the protocol of its era cannot deliver them."""
+    result = await call_next(ctx)
+    return apps_page.without_extension(result, EXTENSION) if ctx.method == "initialize" else result
 
 
 def _add_page(server: Server[Any], page: View) -> None:
@@ -126,7 +137,7 @@ def _add_page(server: Server[Any], page: View) -> None:
         if ctx.method in apps_page.METHODS:
             raise MCPError(types.METHOD_NOT_FOUND, "Method not found", data=ctx.method)
         result = await call_next(ctx)
-        return apps_page.without_capabilities(result) if ctx.method in ("initialize", "server/discover") else result
+        return apps_page.without_page(result) if ctx.method in ("initialize", "server/discover") else result
 
     server.add_request_handler("resources/list", types.PaginatedRequestParams, list_resources)
     server.add_request_handler("resources/read", types.ReadResourceRequestParams, read_resource)
@@ -214,20 +225,30 @@ class ToolCalls:
     turns: Calls
     spare: Spare
     page: View
+    tasks: Tasks | None = None
     observer: Observer | None = None
 
     @cached_property
     def tools(self) -> dict[str, Tool]:
         return {tool.name: tool for tool in offered(self.config)}
 
-    async def call(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+    async def call(
+        self, context: Context, params: types.CallToolRequestParams
+    ) -> types.CallToolResult | dict[str, Any]:
+        tool = self.tools.get(params.name)
+        if self.tasks is None or tool is None or not tool.runs_tests or not is_announced(context):
+            return await self._called(Asked(context, self.config, Progress()), params)
+        asked = Asked(context, self.config._replace(default_timeout=self.config.task_timeout), Progress())
+        return await self.tasks.answer(partial(self._called, asked, params), asked.progress)
+
+    async def _called(self, asked: "Asked", params: types.CallToolRequestParams) -> types.CallToolResult:
         request: Arguments | None = None
         name = params.name if params.name in self.tools else UNKNOWN
-        with telemetry.entry(name, _client(context), self.observer) as entry:
+        with telemetry.entry(name, _client(asked.context), self.observer) as entry:
             try:
                 tool = named(params.name, self.tools)
                 request = tool.accept(params.arguments or {}, self.config.bounds)
-                return await self._answer(tool, request, context, entry)
+                return await self._answer(tool, request, asked, entry)
             except CallError as error:
                 entry.failed(error)
                 return _failure(error, self.config, request)
@@ -238,19 +259,16 @@ class ToolCalls:
                 entry.failed(bug := InternalError(error))
                 return _failure(bug, self.config)
 
-    async def _answer(
-        self, tool: Tool, request: Arguments, context: Context, entry: CallRecord
-    ) -> types.CallToolResult:
-        notes = Progress()
-        project = Project(self.config, self.spare, additions.sparing("progress", notes.update))
+    async def _answer(self, tool: Tool, request: Arguments, asked: "Asked", entry: CallRecord) -> types.CallToolResult:
+        project = Project(asked.config, self.spare, additions.sparing("progress", asked.progress.update))
         with additions.collected() as left_out:
-            async with self.turns.one(), alongside(notes.report(context.session)):
+            async with self.turns.one(), alongside(asked.progress.report(asked.context.session)):
                 with self.spare.during_a_call():
                     known = await tool.handler(request, project)
             entry.known(known)
             result = await in_thread(partial(tool.answer, known, request, self.config))
             page: dict[str, Any] = {}
-            if isinstance(known, Report) and self.page.is_offered_to(context):
+            if isinstance(known, Report) and self.page.is_offered_to(asked.context):
                 made = in_thread(partial(self.page.made_of, known, result))
                 page = await additions.awaited("page", made, instead={})
         entry.answered(result)
@@ -258,6 +276,15 @@ class ToolCalls:
         answer = await in_thread(lambda: _success(noticed, colour=getattr(request, "color", False)))
         answer.meta = page or advice.meta(getattr(noticed, "next_step", None)) or None
         return answer
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A call's context, and the settings that hold for its client."""
+
+    context: Context
+    config: Config
+    progress: Progress
 
 
 def _client(context: Context) -> str:

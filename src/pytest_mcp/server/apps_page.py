@@ -24,9 +24,8 @@ TOOL = "execute_tests"
 META_KEY = "pytest-mcp/page"
 # The most that a page in a result may have. A file may have more: it does not pass through a client.
 MAX_BYTES = 1_000_000
-# What a server without the extension has neither of.
+# What a server without the extension does not have.
 METHODS = ("resources/list", "resources/read")
-CAPABILITIES = ("resources", "extensions")
 
 Json = dict[str, Any]
 
@@ -86,7 +85,13 @@ def contents() -> Json:
     return {"uri": URI, "mimeType": MIME_TYPE, "text": frame.resource(), "_meta": {"ui": settings}}
 
 
-def without_capabilities(result: Any) -> Any:
+def without_page(result: Any) -> Any:
     """An answer to `initialize` or `server/discover` for a client that does not get the page."""
-    kept = {name: value for name, value in result["capabilities"].items() if name not in CAPABILITIES}
-    return result | {"capabilities": kept}
+    kept = {name: value for name, value in result["capabilities"].items() if name != "resources"}
+    return without_extension(result | {"capabilities": kept}, APPS)
+
+
+def without_extension(result: Any, name: str) -> Any:
+    capabilities = dict(result["capabilities"])
+    left = {each: settings for each, settings in capabilities.pop("extensions", {}).items() if each != name}
+    return result | {"capabilities": capabilities | ({"extensions": left} if left else {})}

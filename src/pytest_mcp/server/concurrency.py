@@ -31,15 +31,19 @@ class Calls:
             finally:
                 self.scopes.discard(scope)
         if scope.cancelled_caught:
-            raise ExecutionFailed(
-                "interrupted",
-                "pytest execution failed: the server is shutting down and stopped this run",
-                RunFacts(),
-                details=["Call again after it has restarted."],
-            )
+            raise shutting_down()
 
     def end(self) -> None:
         """End every call that waits or runs, and every later one as soon as it comes."""
         self.ended = True
         for scope in self.scopes:
             scope.cancel()
+
+
+def shutting_down() -> ExecutionFailed:
+    return ExecutionFailed(
+        "interrupted",
+        "pytest execution failed: the server is shutting down and stopped this run",
+        RunFacts(),
+        details=["Call again after it has restarted."],
+    )

@@ -87,9 +87,11 @@ class Handover(NamedTuple):
     rest: bytes = b""
 
 
-def greet(source: int, target: int, *, has_history: bool = False, app: str = "auto") -> Handover | None:
+def greet(
+    source: int, target: int, *, has_history: bool = False, has_tasks: bool = True, app: str = "auto"
+) -> Handover | None:
     """Answer a client's first requests; None if it has left and nothing is unanswered."""
-    conversation = _Conversation(has_history=has_history, app=app)
+    conversation = _Conversation(has_history=has_history, has_tasks=has_tasks, app=app)
     unanswered = b""
     try:
         while not conversation.has_listed:
@@ -113,9 +115,12 @@ def greet(source: int, target: int, *, has_history: bool = False, app: str = "au
 class _Conversation:
     """The state of the conversation that decides the next answer."""
 
-    def __init__(self, *, has_history: bool, app: str) -> None:
+    def __init__(self, *, has_history: bool, has_tasks: bool, app: str) -> None:
         self.app = app
         self.snapshot = json.loads(SNAPSHOT.read_bytes())
+        if not has_tasks:
+            for answers in self.snapshot["stateless"].values():
+                del answers["server/discover"]["capabilities"]["extensions"]
         if has_history:
             self.snapshot["shared"]["tools"].append(json.loads(HISTORY_SNAPSHOT.read_bytes()))
         self.opening = b""

@@ -1,6 +1,7 @@
 """Progress notifications for a client that asked for them: increasing counts, a few per second."""
 
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 
 import anyio
@@ -18,10 +19,13 @@ PAUSE_SECONDS = 0.3
 class Progress:
     finished: int = 0
     latest: Ledger | Steps | None = None
+    updated: datetime | None = None
+    # Its request is answered, with a task: from then on the client asks.
+    is_polled: bool = False
     changed: anyio.Event = field(default_factory=anyio.Event)
 
     def update(self, latest: Ledger | Steps) -> None:
-        self.latest = latest
+        self.latest, self.updated = latest, datetime.now(UTC)
         if latest.finished > self.finished:
             self.changed.set()
 
@@ -30,6 +34,8 @@ class Progress:
         while True:
             await self.changed.wait()
             self.changed = anyio.Event()
+            if self.is_polled:
+                return
             if self.latest is not None and self.latest.finished > self.finished:
                 self.finished = self.latest.finished
                 await additions.awaited("progress", self._send(session, self.latest), instead=None)

@@ -130,7 +130,7 @@ async def test_other_clients_get_the_bytes_of_a_server_that_has_no_page(
     without = await told_by_sdk(bench.config._replace(app="never"), turns(messages))
 
     assert await told_by_sdk(bench.config, turns(messages)) == without
-    assert not any(word in "".join(without[:-3]) for word in ("resource", '"ui', "extensions"))
+    assert not any(word in "".join(without[:-3]) for word in ("resource", '"ui', fast_start.APPS))
     assert [json.loads(entry)["error"]["code"] for entry in without[-3:]] == [-32601] * 3
 
 

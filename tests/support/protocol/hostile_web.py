@@ -109,14 +109,16 @@ class HostileWeb(HostileServer):
         if self.token is not None:
             usual["Authorization"] = f"Bearer {self.token}"
         if self.era == MODERN:
-            usual |= {"Mcp-Method": method} | ({"Mcp-Name": name} if method == "tools/call" else {})
+            usual |= {"Mcp-Method": method} | (
+                {"Mcp-Name": name} if method.startswith(("tools/call", "tasks/")) else {}
+            )
         return usual
 
     def body(self, method: str, params: Mapping[str, Any], identity: int | str = 1) -> bytes:
         meta: dict[str, Any] = dict(params.get("_meta", {}))
         if self.era == MODERN:
             keys = {"protocolVersion": MODERN, "clientCapabilities": {}}
-            meta |= {f"io.modelcontextprotocol/{key}": value for key, value in keys.items()}
+            meta = {f"io.modelcontextprotocol/{key}": value for key, value in keys.items()} | meta
         params = {**params, "_meta": meta} if meta else params
         return json.dumps({"jsonrpc": "2.0", "id": identity, "method": method, "params": params}).encode()
 
@@ -129,7 +131,7 @@ class HostileWeb(HostileServer):
 
     def request(self, method: str, params: Mapping[str, Any] | None = None) -> str:
         identity = self.next_id()
-        name = str((params or {}).get("name"))
+        name = str((params or {}).get("taskId" if method.startswith("tasks/") else "name"))
         self.exchanges[identity] = self.open(self.body(method, params or {}, identity), self.headers(method, name))
         return identity
 

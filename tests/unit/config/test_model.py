@@ -49,6 +49,7 @@ def test_the_root_is_the_folder_that_was_named_with_every_link_followed(
         *({"timeout": seconds} for seconds in (0, -1)),
         {"timeout": 61, "max_timeout": 60},
         *({"max_timeout": seconds} for seconds in (0, TIMEOUT_CEILING + 1)),
+        *({"task_after": seconds} for seconds in ("-1", "soon", "", str(TIMEOUT_CEILING + 1), "1.5")),
         {"max_runs": 0},
         *({"max_workers": workers} for workers in (0, -1, 65)),
         *({"most_tokens": tokens} for tokens in (LEAST_TOKENS - 1, MAX_TOKENS + 1)),
@@ -126,3 +127,15 @@ def test_a_size_is_bytes_or_a_larger_unit_and_is_shown_without_a_fraction(writte
 def test_what_is_no_size_or_too_small_for_pytest_is_refused(written: str) -> None:
     with pytest.raises(ConfigError, match=r"^--max-memory must be a number of bytes, .* from 64M to 1048576G.$"):
         configured(max_memory=written)
+
+
+def test_a_call_becomes_a_task_after_twenty_seconds_or_never() -> None:
+    assert [configured(**given).task_after for given in ({}, {"task_after": "0"}, {"task_after": "never"})] == [
+        20,
+        0,
+        None,
+    ]
+
+
+def test_a_task_has_the_longest_time_limit_unless_the_operator_set_one() -> None:
+    assert (configured(max_timeout=900).task_timeout, configured(timeout=5).task_timeout) == (900, 5)
