@@ -216,7 +216,7 @@ def bounds() -> str:
     message = f"{incoming.MAX_MESSAGE_BYTES // MIB} MiB, {incoming.MAX_VALUES:,} values, {incoming.DEEPEST} levels deep"
     rows = [
         ("time of a call", f"the call's `timeout` or `--timeout` ({DEFAULT_TIMEOUT} s); at most `--max-timeout`"),
-        ("runs at once", "`--max-runs`, by default the number of cores; the others wait in a queue"),
+        ("runs at once", "as many as cores, and `--max-runs` of one server; [the others wait](scale.md#more-agents)"),
         ("workers of a run", "the call's `workers`; at most `--max-workers`, by default the number of cores"),
         (
             "tasks",

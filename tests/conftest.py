@@ -1,3 +1,4 @@
+import os
 import signal
 from pathlib import Path
 
@@ -23,6 +24,10 @@ for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM):
         signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
 signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
+
+# Tests run side by side, and many have a call that waits for something: none waits for the cores that another test has.
+# Those of the sharing itself have folders of their own.
+os.environ["PYTEST_MCP_NO_SHARE"] = "1"
 
 # They count in /proc what is left of a run. Elsewhere only test_portable.py can see that, by `ps`.
 NEEDS_PROC = ("tests/hostile/", "tests/parity/", "tests/integration/runs/parallel/test_spare.py")

@@ -77,6 +77,8 @@ class Tool:
     answer: MakeAnswer = lambda answer, _request, _config: answer
     # Tests are the project's own code and can do anything, each time something else.
     runs_tests: bool = False
+    # Whether it takes a core for long enough to wait for one.
+    takes_cores: bool = True
     # So many levels of objects have their keys in the output schema; below them an object is just an object.
     spelled_out: int = 2
 
@@ -153,6 +155,7 @@ TOOLS = (
         request=ExplainEnvironment,
         result=ExplainResult,
         handler=engine.explain,
+        takes_cores=False,
         spelled_out=1,
     ),
     Tool(
@@ -199,6 +202,7 @@ def test_history() -> Tool:
         request=TestHistory,
         result=HistoryResult,
         handler=questions.answer,
+        takes_cores=False,
     )
 
 

@@ -207,7 +207,7 @@ LINUX_ONLY = re.compile(
     r"|\bselect\.epoll\b|\bsignal\.(?:sigtimedwait|sigwaitinfo|pidfd_\w+|SIGPWR|SIGSTKFLT)\b|_prctl\b|['\"]/proc\b"
 )
 # The last one asks first whether the system has it, and have another way if not.
-SEAM = {"process.process_tree", "config.model"}
+SEAM = {"process.process_tree", "config.cores"}
 
 
 def test_what_only_linux_has_is_used_behind_one_seam() -> None:

@@ -52,7 +52,7 @@ class Workbench:
     @property
     def config(self) -> Config:
         return configure(
-            Options(root=str(self.root), python=str(self.python), timeout=60, max_runs=4, max_workers=4),
+            Options(root=str(self.root), python=str(self.python), timeout=60, max_runs=4, max_workers=4, no_share=True),
             # What a shell would hand down, without the traces of the pytest that runs this suite.
             {"PATH": "/usr/bin:/bin", "HOME": str(self.root.parent), "LANG": "C.UTF-8"},
         )

@@ -172,7 +172,7 @@ class ExecuteTests(Chosen):
     )
     workers: Annotated[int | Literal["auto"], Whole(1, MAX_WORKERS, word="auto")] | None = Field(
         default=None,
-        description="Processes of the project's pytest-xdist. auto: one per core. Helps with slow tests only.",
+        description="Processes of the project's pytest-xdist. auto: one per free core. Helps with slow tests only.",
     )
     coverage: Literal["changed", "all"] | None = Field(
         default=None,

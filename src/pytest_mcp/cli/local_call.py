@@ -37,6 +37,7 @@ from pytest_mcp.python import interpreter
 from pytest_mcp.report import error_data, no_result, serialize, shard_reports
 from pytest_mcp.report.report import report_without_run
 from pytest_mcp.run.run import Project
+from pytest_mcp.server import core_sharing
 from pytest_mcp.terminal import capabilities
 from pytest_mcp.terminal.capabilities import Screen
 from pytest_mcp.terminal.output import print_message, show, show_on_stderr
@@ -211,8 +212,9 @@ async def _call(command: ToolCommand, request: requests.Arguments, bar: Progress
     with anyio.CancelScope() as scope:
         async with alongside(interrupt_on_signal()), alongside(bar.keep_drawn()):
             with additions.collected() as left_out:
-                known = await command.tool.handler(request, project)
-            return known, left_out.notices
+                async with core_sharing.turn_of(command.tool, request, project) as turn:
+                    known = await command.tool.handler(request, turn.project)
+            return known, [*turn.notices, *left_out.notices]
     raise no_result.interrupted_before(interruption.by or "")
 
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal, NamedTuple, get_args
 
-from pytest_mcp.config import endpoint
+from pytest_mcp.config import cores, endpoint
 from pytest_mcp.config.endpoint import Endpoint
 
 # Every variable of ours begins with this; none of them is passed to a child.
@@ -46,7 +46,7 @@ HISTORY_BYTES = 1024**3
 HISTORY_ID = 0x706D6368
 
 # The cores that this process may use, and the most workers of one run.
-CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+CORES = cores.usable()
 MAX_WORKERS = 64
 
 _UNITS = {"G": 1024**3, "M": 1024**2, "K": 1024, "": 1}
@@ -93,7 +93,7 @@ class Options(NamedTuple):
     timeout: int | None = None
     max_timeout: int = 3600
     task_after: str = TASK_AFTER
-    max_runs: int = os.cpu_count() or 1
+    max_runs: int = CORES
     max_workers: int = min(CORES, MAX_WORKERS)
     max_memory: str | None = None
     max_tokens: int | None = None
@@ -103,6 +103,7 @@ class Options(NamedTuple):
     errors: ErrorStyle = "jsonrpc"
     app: AppChoice = "auto"
     no_spare: bool = False
+    no_share: bool = False
     no_values: bool = False
     log_level: LogLevel = "warning"
     http: str | None = None
@@ -178,6 +179,8 @@ class Config(NamedTuple):
     max_memory: int | None = None
     # Whether answers have values of the program's variables.
     shows_values: bool = True
+    # Whether calls wait for a core that no other server or command of this user has.
+    shares: bool = False
 
     @property
     def bounds(self) -> Bounds:
@@ -210,6 +213,7 @@ def configure(given: Options, environment: Mapping[str, str]) -> Config:
         traces=given.traces,
         max_memory=parse_memory(given.max_memory) if given.max_memory else None,
         shows_values=not given.no_values,
+        shares=not given.no_share,
     )
 
 

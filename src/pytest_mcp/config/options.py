@@ -113,6 +113,7 @@ SETTINGS = (
         {"choices": get_args(AppChoice)},
     ),
     Setting("no_spare", "do not start a process ahead of the next call", _SWITCH),
+    Setting("no_share", "do not share the cores of this machine with other servers and commands", _SWITCH),
     Setting("no_values", "show no values of variables", _SWITCH),
     Setting(
         "log_level",

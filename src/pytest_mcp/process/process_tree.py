@@ -138,6 +138,26 @@ def descendants(of: int, *, sparing: Collection[int] = ()) -> set[int]:
     return below
 
 
+def ancestors() -> set[int]:
+    """Every process above this one."""
+    parents = {pid: parent for pid, (parent, _state) in _table().items()}
+    if not parents:
+        parents = {int(pid): int(parent) for pid, parent in (line.split() for line in _ps("pid=,ppid="))}
+    above: set[int] = set()
+    pid = os.getpid()
+    while (pid := parents.get(pid, 0)) and pid not in above:
+        above.add(pid)
+    return above
+
+
+def namespace() -> str:
+    """Pids mean the same in processes of one namespace only."""
+    try:
+        return os.readlink(f"{PROC}/self/ns/pid")
+    except OSError:
+        return ""
+
+
 def zombies(of: int) -> set[int]:
     """The children of a process that have ended and were not waited for."""
     return {pid for pid, (parent, state) in _table().items() if parent == of and state == ZOMBIE}

@@ -6,6 +6,7 @@ They need not exist. Each manager knows what it keeps in them.
 import os
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from string import Template
 from typing import Literal
@@ -35,6 +36,15 @@ def folder(kind: FolderKind, environment: Mapping[str, str]) -> Path:
     variable, on_linux, on_macos = _FOLDERS[kind]
     chosen = environment.get(variable, "")
     return expanded(chosen, environment) if chosen else home(environment) / (on_macos if _ON_MACOS else on_linux)
+
+
+def runtime(environment: Mapping[str, str]) -> Path:
+    """A folder for what is of no use to the next session. Where there is none, that for caches."""
+    for given in (environment.get("XDG_RUNTIME_DIR"), f"/run/user/{os.geteuid()}"):
+        with suppress(OSError):
+            if given and Path(given).stat().st_uid == os.geteuid() and os.access(given, os.W_OK | os.X_OK):
+                return Path(given)
+    return folder("cache", environment)
 
 
 def expanded(text: str, environment: Mapping[str, str]) -> Path:

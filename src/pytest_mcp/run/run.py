@@ -22,9 +22,12 @@ Asked_co = TypeVar("Asked_co", bound=Request, covariant=True)
 
 @dataclass(frozen=True)
 class Steps:
-    """How far a call of several runs is: the number of its steps so far, and the last of them in words."""
+    """How far a call of several runs is: the number of its steps so far, and the last of them in words.
 
-    finished: int
+    While it waits, the number is between 0 and 1.
+    """
+
+    finished: float
     words: str
     # Nobody knows how many there will be.
     selected: None = None

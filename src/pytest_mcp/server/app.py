@@ -35,7 +35,7 @@ from pytest_mcp.python import interpreter
 from pytest_mcp.report import error_data, serialize
 from pytest_mcp.report.report import Report
 from pytest_mcp.run.run import Project
-from pytest_mcp.server import apps_page, incoming, stdio, telemetry
+from pytest_mcp.server import apps_page, core_sharing, incoming, stdio, telemetry
 from pytest_mcp.server.apps_page import View
 from pytest_mcp.server.concurrency import Calls
 from pytest_mcp.server.fast_start import APPS, Handover
@@ -262,9 +262,13 @@ class ToolCalls:
     async def _answer(self, tool: Tool, request: Arguments, asked: "Asked", entry: CallRecord) -> types.CallToolResult:
         project = Project(asked.config, self.spare, additions.sparing("progress", asked.progress.update))
         with additions.collected() as left_out:
-            async with self.turns.one(), alongside(asked.progress.report(asked.context.session)):
+            async with (
+                self.turns.one(),
+                alongside(asked.progress.report(asked.context.session)),
+                core_sharing.turn_of(tool, request, project) as turn,
+            ):
                 with self.spare.during_a_call():
-                    known = await tool.handler(request, project)
+                    known = await tool.handler(request, turn.project)
             entry.known(known)
             result = await in_thread(partial(tool.answer, known, request, self.config))
             page: dict[str, Any] = {}
@@ -272,7 +276,7 @@ class ToolCalls:
                 made = in_thread(partial(self.page.made_of, known, result))
                 page = await additions.awaited("page", made, instead={})
         entry.answered(result)
-        noticed = with_notices(result, left_out.notices)
+        noticed = with_notices(result, [*turn.notices, *left_out.notices])
         answer = await in_thread(lambda: _success(noticed, colour=getattr(request, "color", False)))
         answer.meta = page or advice.meta(getattr(noticed, "next_step", None)) or None
         return answer

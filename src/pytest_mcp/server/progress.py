@@ -17,7 +17,7 @@ PAUSE_SECONDS = 0.3
 
 @dataclass
 class Progress:
-    finished: int = 0
+    finished: float = 0
     latest: Ledger | Steps | None = None
     updated: datetime | None = None
     # Its request is answered, with a task: from then on the client asks.

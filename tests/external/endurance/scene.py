@@ -26,5 +26,5 @@ class Scene:
     def server(self) -> RawClient:
         """One after its handshake."""
         command = servers.command(self.root, Workbench(self.root).python)
-        environment = {"PATH": os.environ["PATH"], "TMPDIR": str(self.temporary)}
+        environment = {"PATH": os.environ["PATH"], "TMPDIR": str(self.temporary), "PYTEST_MCP_NO_SHARE": "1"}
         return RawClient(command, cwd=self.root, env=environment).greeted()

@@ -52,18 +52,22 @@ class HostileServer(RawClient):
         python: Path | None = PYTHON,
         program: Sequence[str] = ("-m", "pytest_mcp"),
         token: str | None = SECRET,
+        runtime: Path | None = None,
     ) -> None:
         self.base, self.root, self.temporary = base, base / "project", base / "tmp"
+        # Where it shares the cores with nobody, unless a test has another server use the same folder.
+        self.runtime = base / "runtime" if runtime is None else runtime
         self.plain = PLAIN
         self.spares = 0 if "--no-spare" in flags else 3
-        for folder in (self.root, self.temporary):
+        for folder in (self.root, self.temporary, self.runtime):
             folder.mkdir(exist_ok=True)
         chosen = [] if python is None else [f"--python={python}"]
         self.command = [
             sys.executable, *program, f"--root={self.root}", f"--timeout={DEFAULT_TIMEOUT}", *chosen, *flags,
         ]  # fmt: skip
         self.environment = {**os.environ, "TMPDIR": str(self.temporary), "PYTEST_MCP_TOKEN": token or ""}
-        for name in ("VIRTUAL_ENV", *([] if token else ["PYTEST_MCP_TOKEN"])):
+        self.environment["XDG_RUNTIME_DIR"] = str(self.runtime)
+        for name in ("VIRTUAL_ENV", "PYTEST_MCP_NO_SHARE", *([] if token else ["PYTEST_MCP_TOKEN"])):
             self.environment.pop(name, None)
         super().__init__(self.command, cwd=base, env=self.environment, log=base / "log")
 

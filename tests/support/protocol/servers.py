@@ -26,9 +26,11 @@ def command(root: Path, python: Path | None = None, *flags: str) -> list[str]:
 def parameters(
     root: Path, python: Path, *flags: str, environment: Mapping[str, str] | None = None
 ) -> StdioServerParameters:
-    """For a client of the SDK, which starts the server itself."""
+    """For a client of the SDK, which starts the server itself. It waits for no server of another test."""
     program, *arguments = command(root, python, *flags)
-    return StdioServerParameters(command=program, args=arguments, env=dict(environment or {}))
+    return StdioServerParameters(
+        command=program, args=arguments, env={"PYTEST_MCP_NO_SHARE": "1", **(environment or {})}
+    )
 
 
 @contextmanager

@@ -1,0 +1,247 @@
+"""Which calls of all servers and commands of a user run on the cores of this machine, and in which order.
+
+A folder has a file for each core and one for each call. Whoever uses a core has its file locked, and so has a call its
+own while it waits or runs. The kernel drops the locks of a process that ends, however it ends, so no core is lost; the
+file of a call that nobody has locked is removed by whoever sees it. One core more than there are is only for calls
+that may pass others: it takes nothing from those that wait.
+"""
+
+import fcntl
+import json
+import logging
+import os
+import stat
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+import anyio
+
+from pytest_mcp.process import process_tree
+
+# Between two looks at the queue of the first that waits; the others look less often, in the order of their places.
+PAUSE_SECONDS = 0.02
+MAX_PAUSE_SECONDS = 1.0
+# Another process may take the new file of a call for an abandoned one before it is locked.
+_ATTEMPTS = 3
+_WAITS, _RUNS, _CORE, _PASS = "wait-", "run-", "core-", "pass"
+# What a call's file can grow to: a line for each run of the same checkout that began meanwhile.
+_MAX_BYTES = 64 * 1024
+# File systems of other machines, where a lock may wait for a server that is down.
+_REMOTE = ("nfs", "cifs", "smb", "9p", "afs", "ceph", "lustre", "gpfs", "beegfs", "fuse")
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Need:
+    """What a call needs. It starts with any number of cores between `least` and `most`."""
+
+    least: int = 1
+    most: int = 1
+    # Whether it may use the core that is kept for short calls.
+    may_pass: bool = False
+    # What other runs should not use at the same time.
+    checkout: str | None = None
+
+
+@dataclass
+class Held:
+    """The cores of one call. `cores` may be more than it has locked: where nothing can be shared, or inside a run."""
+
+    cores: int
+    # How many other runs of the same checkout were active at the same time; known when it has ended.
+    others: int = 0
+    locks: list[int] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class CoreQueue:
+    folder: Path
+    # How many there are.
+    cores: int
+
+    @asynccontextmanager
+    async def held(self, need: Need, tell: Callable[[int], None]) -> AsyncIterator[Held]:
+        """Wait in turn and hold cores during the block. `tell` gets how many calls are before this one, while it waits.
+
+        Where files cannot be locked nobody waits.
+        """
+        held, ticket = Held(need.most), None
+        try:
+            try:
+                ticket = _Ticket.drawn(_usable(self.folder), need.checkout)
+                await self._wait(ticket, need, held, tell)
+            except OSError as error:
+                logger.info("the cores of this machine cannot be shared: %s", error)
+            yield held
+        finally:
+            for lock in held.locks:
+                os.close(lock)
+            if ticket is not None:
+                held.others = ticket.end()
+
+    async def _wait(self, ticket: "_Ticket", need: Need, held: Held, tell: Callable[[int], None]) -> None:
+        is_inside = None
+        while (cores := self._taken(ticket, need, held)) is None:
+            if is_inside is None and (is_inside := ticket.is_inside_a_run()):
+                # The run waits for this call, and would never give up its cores.
+                cores = 1 + self._lock(need.most - 1, held)
+                break
+            tell(ahead := ticket.ahead())
+            await anyio.sleep(min(PAUSE_SECONDS * (ahead + 1), MAX_PAUSE_SECONDS))
+        held.cores = cores
+        ticket.begin()
+
+    def _taken(self, ticket: "_Ticket", need: Need, held: Held) -> int | None:
+        """How many cores were taken. Only the first that waits takes any: all that it needs at once, or none."""
+        if not ticket.ahead():
+            if (taken := self._lock(need.most, held)) >= min(need.least, self.cores):
+                return max(taken, need.least)
+            while held.locks:
+                os.close(held.locks.pop())
+        if need.may_pass and (lock := _locked(self.folder / _PASS)) is not None:
+            held.locks.append(lock)
+            return need.least
+        return None
+
+    def _lock(self, most: int, held: Held) -> int:
+        # From the last on: processes with fewer cores use the first of them.
+        for number in reversed(range(self.cores)):
+            if len(held.locks) >= most:
+                break
+            if (lock := _locked(self.folder / f"{_CORE}{number}")) is not None:
+                held.locks.append(lock)
+        return len(held.locks)
+
+
+class _Ticket:
+    """The file of one call. Its name says whether the call waits or runs, and since when, which is its place."""
+
+    def __init__(self, path: Path, lock: int, checkout: str | None) -> None:
+        self.path = path
+        self.lock = lock
+        self.checkout = checkout
+        self.others: set[str] = set()
+
+    @classmethod
+    def drawn(cls, folder: Path, checkout: str | None) -> "_Ticket":
+        for _ in range(_ATTEMPTS):
+            # The clock of the machine, the same for all its processes.
+            path = folder / f"{_WAITS}{time.monotonic_ns():020d}-{os.urandom(4).hex()}"
+            if (lock := _locked(path)) is None:
+                continue
+            ticket = cls(path, lock, checkout)
+            try:
+                about = {"process": [process_tree.namespace(), os.getpid()], "checkout": checkout}
+                os.write(lock, json.dumps(about).encode() + b"\n")
+            except OSError:
+                ticket.end()
+                raise
+            if os.fstat(lock).st_nlink:
+                return ticket
+            os.close(lock)
+        raise BlockingIOError("another process removes every new file")
+
+    @property
+    def identity(self) -> str:
+        return self.path.name.partition("-")[2]
+
+    def ahead(self) -> int:
+        """How many calls that wait came before it."""
+        return sum(_is_living(path) for path in self.path.parent.glob(f"{_WAITS}*") if path < self.path)
+
+    def begin(self) -> None:
+        """It runs from now on. What runs in the same checkout learns of it, and it of them."""
+        path = self.path.with_name(f"{_RUNS}{self.identity}")
+        self.path.rename(path)
+        self.path = path
+        for other in self._runs():
+            if self.checkout is not None and _about(other).get("checkout") == self.checkout:
+                self.others.add(other.name.removeprefix(_RUNS))
+                with suppress(OSError):
+                    _append(other, self.identity)
+
+    def is_inside_a_run(self) -> bool:
+        """Whether a test of another call has started this process."""
+        above = [[process_tree.namespace(), pid] for pid in process_tree.ancestors()]
+        return any(_about(path).get("process") in above for path in self._runs())
+
+    def end(self) -> int:
+        """Remove it. How many other runs of the same checkout were active meanwhile."""
+        with suppress(OSError):
+            marks = os.pread(self.lock, _MAX_BYTES, 0).decode("ascii", "replace").splitlines()[1:]
+            self.others.update(filter(None, marks))
+        with suppress(OSError):
+            self.path.unlink()
+        os.close(self.lock)
+        return len(self.others)
+
+    def _runs(self) -> list[Path]:
+        """The files of other calls that run. Those of all calls that are gone are removed."""
+        paths = [path for path in self.path.parent.iterdir() if path.name.startswith((_WAITS, _RUNS))]
+        return [path for path in paths if path != self.path and _is_living(path) and path.name.startswith(_RUNS)]
+
+
+def _is_living(path: Path) -> bool:
+    """Whether the call with this file is there. If it is gone, the file is removed."""
+    try:
+        lock = _locked(path, os.O_RDWR)
+    except FileNotFoundError:
+        return False
+    if lock is not None:
+        with suppress(FileNotFoundError):
+            path.unlink()
+        os.close(lock)
+    return lock is None
+
+
+def _usable(folder: Path) -> Path:
+    """Created, if it is not there. Raises OSError if it is not this user's own, or on another machine."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    state = folder.lstat()
+    if state.st_uid != os.geteuid() or not stat.S_ISDIR(state.st_mode) or is_remote(state.st_dev):
+        raise PermissionError(f"{folder} is not a folder of this user on this machine")
+    return folder
+
+
+@cache
+def is_remote(device: int, mounts: Path = Path(process_tree.PROC, "self/mountinfo")) -> bool:
+    """Whether the file system is one of another machine. Where nothing tells, it is not."""
+    number = f"{os.major(device)}:{os.minor(device)}"
+    try:
+        lines = mounts.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return False
+    return any(line.split(" ", 3)[2] == number and line.partition(" - ")[2].startswith(_REMOTE) for line in lines)
+
+
+def _locked(path: Path, flags: int = os.O_RDWR | os.O_CREAT) -> int | None:
+    """The descriptor of a file that nobody else has locked; None if somebody has."""
+    descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BaseException as error:
+        os.close(descriptor)
+        if isinstance(error, BlockingIOError):
+            return None
+        raise
+    return descriptor
+
+
+def _append(path: Path, line: str) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        os.write(descriptor, f"{line}\n".encode())
+    finally:
+        os.close(descriptor)
+
+
+def _about(path: Path) -> dict[str, object]:
+    with suppress(OSError, ValueError), path.open(encoding="utf-8") as file:
+        about = json.loads(file.readline(_MAX_BYTES))
+        return about if isinstance(about, dict) else {}
+    return {}
