@@ -194,6 +194,7 @@ async def _call(command: ToolCommand, request: requests.Arguments, bar: Progress
     child = command.child
     spare = None if child is None else Spare(wanted=False, fingerprint=interpreter.state, started=child)
     project = Project(command.config, spare, additions.sparing("progress", bar.update))
+    waiting = core_sharing.Waiting(project.on_progress)
 
     async def interrupt_on_signal() -> None:
         async with _signals() as signals:
@@ -212,7 +213,7 @@ async def _call(command: ToolCommand, request: requests.Arguments, bar: Progress
     with anyio.CancelScope() as scope:
         async with alongside(interrupt_on_signal()), alongside(bar.keep_drawn()):
             with additions.collected() as left_out:
-                async with core_sharing.turn_of(command.tool, request, project) as turn:
+                async with core_sharing.turn_of(command.tool, request, project, waiting.tell) as turn:
                     known = await command.tool.handler(request, turn.project)
             return known, [*turn.notices, *left_out.notices]
     raise no_result.interrupted_before(interruption.by or "")

@@ -261,11 +261,12 @@ class ToolCalls:
 
     async def _answer(self, tool: Tool, request: Arguments, asked: "Asked", entry: CallRecord) -> types.CallToolResult:
         project = Project(asked.config, self.spare, additions.sparing("progress", asked.progress.update))
+        waiting = core_sharing.Waiting(project.on_progress)
         with additions.collected() as left_out:
             async with (
-                self.turns.one(),
                 alongside(asked.progress.report(asked.context.session)),
-                core_sharing.turn_of(tool, request, project) as turn,
+                self.turns.one(waiting.tell),
+                core_sharing.turn_of(tool, request, project, waiting.tell) as turn,
             ):
                 with self.spare.during_a_call():
                     known = await tool.handler(request, turn.project)

@@ -4,7 +4,7 @@ A call that waits or runs when the server stops is answered with an error: witho
 would wait forever.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 import anyio
@@ -14,22 +14,36 @@ from pytest_mcp.api.errors import ExecutionFailed, RunFacts
 
 class Calls:
     def __init__(self, *, at_once: int) -> None:
-        self.slots = anyio.CapacityLimiter(at_once)
-        self.scopes: set[anyio.CancelScope] = set()
+        self.at_once = at_once
+        # In the order in which they came: the first of them run, the others wait.
+        self.scopes: list[anyio.CancelScope] = []
+        self.moved = anyio.Event()
         self.ended = False
 
+    @property
+    def waiting(self) -> int:
+        return max(0, len(self.scopes) - self.at_once)
+
     @asynccontextmanager
-    async def one(self) -> AsyncIterator[None]:
-        """Wait for a slot, first come first served, and hold it during the block."""
+    async def one(self, tell: Callable[[int], None]) -> AsyncIterator[None]:
+        """Wait for a turn, first come first served, and keep it during the block.
+
+        `tell` gets how many calls are before this one, while it waits.
+        """
         with anyio.CancelScope() as scope:
-            self.scopes.add(scope)
+            self.scopes.append(scope)
             if self.ended:
                 scope.cancel()
             try:
-                async with self.slots:
-                    yield
+                await anyio.lowlevel.checkpoint()
+                while (ahead := self.scopes.index(scope) - self.at_once) >= 0:
+                    tell(ahead)
+                    await self.moved.wait()
+                yield
             finally:
-                self.scopes.discard(scope)
+                self.scopes.remove(scope)
+                self.moved.set()
+                self.moved = anyio.Event()
         if scope.cancelled_caught:
             raise shutting_down()
 

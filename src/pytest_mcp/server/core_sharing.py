@@ -3,7 +3,7 @@
 The queue itself is in `process/core_queue.py`.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 
@@ -11,7 +11,7 @@ from pytest_mcp.api.requests import Arguments, ExecuteTests
 from pytest_mcp.config.model import CORES, Config
 from pytest_mcp.process.core_queue import CoreQueue, Held, Need
 from pytest_mcp.python import git_files, user_dirs
-from pytest_mcp.run.run import Project, Steps
+from pytest_mcp.run.run import OnProgress, Project, Steps
 from pytest_mcp.tools import Tool
 
 FOLDER = "pytest-mcp/cores"
@@ -35,22 +35,28 @@ class Turn:
         return [f"{runs} {shared}."] if others else []
 
 
+class Waiting:
+    """Tells whoever follows a call how many are before it, each time that changes."""
+
+    def __init__(self, on_progress: OnProgress) -> None:
+        self.on_progress = on_progress
+        self.ahead: int | None = None
+        self.changes = 0
+
+    def tell(self, ahead: int) -> None:
+        if ahead != self.ahead:
+            self.ahead, self.changes = ahead, self.changes + 1
+            calls = f"{ahead or 'no'} call{'s' * (ahead != 1)} before it"
+            self.on_progress(Steps(1 - 1 / (1 + self.changes), f"waiting for a core of this machine, {calls}"))
+
+
 @asynccontextmanager
-async def turn_of(tool: Tool, request: Arguments, project: Project) -> AsyncIterator[Turn]:
+async def turn_of(tool: Tool, request: Arguments, project: Project, tell: Callable[[int], None]) -> AsyncIterator[Turn]:
     """Wait for the cores of a call, whose time begins after that, and hold them during the block."""
     config, need = project.config, need_of(tool, request, project.config)
     if not config.shares or not tool.takes_cores:
         yield Turn(project, Held(need.most))
         return
-    most = 0
-
-    def tell(ahead: int) -> None:
-        nonlocal most
-        most = max(most, ahead)
-        calls = "no call waits before it" if not ahead else f"{ahead} call{'s' * (ahead > 1)} before it"
-        share = (most - ahead + 1) / (most + 2)
-        project.on_progress(Steps(share, f"waiting for a core of this machine, {calls}"))
-
     queue = CoreQueue(user_dirs.runtime(config.environment) / FOLDER, CORES)
     async with queue.held(need, tell) as held:
         if getattr(request, "workers", None) == "auto":

@@ -27,9 +27,9 @@ class Metrics:
             registry=self.registry,
         )
         for name, meaning, now in (
-            ("running", "Calls that run now.", lambda: calls.slots.borrowed_tokens),
-            ("queue", "Calls that wait for a slot.", lambda: calls.slots.statistics().tasks_waiting),
-            ("slots", "Calls that can run at once (--max-runs).", lambda: calls.slots.total_tokens),
+            ("running", "Calls that run now.", lambda: len(calls.scopes) - calls.waiting),
+            ("queue", "Calls that wait for a slot.", lambda: calls.waiting),
+            ("slots", "Calls that can run at once (--max-runs).", lambda: calls.at_once),
         ):
             Gauge(f"pytest_mcp_{name}", meaning, registry=self.registry).set_function(now)
 

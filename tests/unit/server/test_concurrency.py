@@ -11,10 +11,11 @@ from tests.support.waiting import PATIENCE
 async def test_turns_are_given_in_the_order_of_asking_and_never_too_many_at_once() -> None:
     calls = Calls(at_once=2)
     order: list[int] = []
+    told: list[int] = []
     running: set[int] = set()
 
     async def call(number: int) -> None:
-        async with calls.one():
+        async with calls.one(told.append):
             order.append(number)
             running.add(number)
             assert len(running) <= 2
@@ -27,16 +28,18 @@ async def test_turns_are_given_in_the_order_of_asking_and_never_too_many_at_once
                 tasks.start_soon(call, number)
 
     assert order == list(range(20))
-    assert calls.scopes == set()
+    assert calls.scopes == []
+    assert told[:3] == [0, 1, 2]
 
 
 async def test_the_end_reaches_what_runs_what_waits_and_what_comes_later() -> None:
     calls = Calls(at_once=1)
     ended: list[str] = []
+    told: list[int] = []
 
     async def call(name: str) -> None:
         with pytest.raises(ExecutionFailed) as error:
-            async with calls.one():
+            async with calls.one(told.append):
                 await anyio.sleep_forever()
         assert error.value.data["error_type"] == "interrupted"
         ended.append(name)

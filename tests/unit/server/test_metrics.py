@@ -68,10 +68,10 @@ async def test_running_and_waiting_calls_are_shown() -> None:
     guard = Guard(never, GUARDED, Metrics(calls).respond)
 
     async def wait_for_a_slot() -> None:
-        async with calls.one():
+        async with calls.one(lambda _ahead: None):
             pass
 
-    async with anyio.create_task_group() as group, calls.one():
+    async with anyio.create_task_group() as group, calls.one(lambda _ahead: None):
         group.start_soon(wait_for_a_slot)
         await anyio.wait_all_tasks_blocked()
         _, text = await asked(guard, HOST, TOKEN)
