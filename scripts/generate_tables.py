@@ -212,7 +212,7 @@ def settings() -> str:
 
 
 def bounds() -> str:
-    kept = f"kept for {tasks.KEPT_SECONDS // 60} minutes"
+    kept = f"kept until `ttlMs`, at least {tasks.KEPT_SECONDS // 60} minutes"
     message = f"{incoming.MAX_MESSAGE_BYTES // MIB} MiB, {incoming.MAX_VALUES:,} values, {incoming.DEEPEST} levels deep"
     rows = [
         ("time of a call", f"the call's `timeout` or `--timeout` ({DEFAULT_TIMEOUT} s); at most `--max-timeout`"),

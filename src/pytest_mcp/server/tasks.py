@@ -5,6 +5,8 @@ the memory of this process, while its call runs and for a limited time after tha
 The extension: https://github.com/modelcontextprotocol/ext-tasks
 """
 
+import json
+import logging
 import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -20,7 +22,7 @@ from mcp.server import Server
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import Field
 
-from pytest_mcp.api.errors import Fault, InvalidParams
+from pytest_mcp.api.errors import Fault, InternalError, InvalidParams
 from pytest_mcp.report import serialize
 from pytest_mcp.server.concurrency import shutting_down
 from pytest_mcp.server.fast_start import extensions_in
@@ -28,7 +30,7 @@ from pytest_mcp.server.progress import Progress, words
 
 EXTENSION = "io.modelcontextprotocol/tasks"
 POLL_SECONDS = 1
-# How long the answer of a finished call can be fetched.
+# How long the answer of a finished call can be fetched at least.
 KEPT_SECONDS = 600
 # The most that finished calls may take in memory; the oldest is forgotten first.
 MAX_KEPT_BYTES = 64 * 1024**2
@@ -37,6 +39,8 @@ MAX_UNFINISHED = 1_000
 
 Json = dict[str, Any]
 Work = Callable[[], Awaitable[types.CallToolResult]]
+
+logger = logging.getLogger(__name__)
 
 
 class TaskParams(types.RequestParams):
@@ -54,9 +58,8 @@ def is_announced(context: Any) -> bool:
 
 @dataclass
 class Call:
-    """A call whose answer a client fetches when it wants."""
+    """A call whose answer a client fetches when it wants. Of one that has ended, only what is sent is kept."""
 
-    work: Work
     progress: Progress
     # For how long, from its creation, a client can count on it.
     lifetime: timedelta
@@ -66,16 +69,25 @@ class Call:
     scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
     ended: anyio.Event = field(default_factory=anyio.Event)
     ended_at: datetime | None = None
-    # None: it runs, or it was cancelled.
+    # Of a call that is waited for; None: it runs, or it was cancelled.
     outcome: types.CallToolResult | MCPError | None = None
+    # How the task has ended, as JSON: objects would take many times as much memory.
+    ending: bytes = b""
 
-    async def run(self) -> None:
+    async def run(self, work: Work) -> None:
         try:
             with self.scope:
-                self.outcome = await self.work()
+                self.outcome = await work()
         except MCPError as error:
             self.outcome = error
+        except Exception as error:  # a bug of ours fails one call, not the server
+            logger.exception("bug while answering a call")
+            self.outcome = MCPError(**serialize.of_error(InternalError(error)))
         finally:
+            if self.progress.is_polled:
+                ending = json.dumps(_ending(self.outcome), ensure_ascii=False)
+                self.ending, self.outcome = ending.encode("utf-8", "surrogatepass"), None
+            self.progress.latest = None
             self.ended_at = datetime.now(UTC)
             self.ended.set()
 
@@ -89,10 +101,10 @@ class Call:
                 return result
 
     @property
-    def bytes_kept(self) -> int:
-        """About as many as the text of the answer has, twice: it is there as an object too."""
-        blocks = self.outcome.content if isinstance(self.outcome, types.CallToolResult) else []
-        return sum(2 * len(block.text) for block in blocks if isinstance(block, types.TextContent))
+    def expiry(self) -> datetime:
+        """Until then it is kept. A call that has waited for long can run for longer than was expected."""
+        least = (self.ended_at or datetime.now(UTC)) + timedelta(seconds=KEPT_SECONDS)
+        return max(self.created + self.lifetime, least)
 
     def state(self) -> Json:
         latest = self.progress.latest
@@ -101,7 +113,7 @@ class Call:
             "taskId": self.identity,
             "createdAt": _written(self.created),
             "lastUpdatedAt": _written(updated),
-            "ttlMs": self.lifetime // timedelta(milliseconds=1),
+            "ttlMs": (self.expiry - self.created) // timedelta(milliseconds=1),
             "pollIntervalMs": POLL_SECONDS * 1000,
         }
         if not self.ended.is_set():
@@ -109,15 +121,8 @@ class Call:
                 "status": "working",
                 "statusMessage": "waiting to start" if latest is None else words(latest),
             }
-        match self.outcome:
-            case None:
-                return common | {"status": "cancelled"}
-            case MCPError() as failure:
-                error = failure.error.model_dump(mode="json", by_alias=True, exclude_none=True)
-                return common | {"status": "failed", "statusMessage": _first_line(failure), "error": error}
-            case result:
-                answer = result.model_dump(mode="json", by_alias=True, exclude_none=True)
-                return common | {"status": "completed", "result": answer}
+        ending: Json = json.loads(self.ending)
+        return common | ending
 
 
 class Tasks:
@@ -152,8 +157,8 @@ class Tasks:
         self._forget()
         if self.group is None or sum(not call.ended.is_set() for call in self.calls.values()) >= self.max_unfinished:
             return await work()
-        call = Call(work, progress, self.lifetime)
-        self.group.start_soon(call.run)
+        call = Call(progress, self.lifetime)
+        self.group.start_soon(call.run, work)
         try:
             with anyio.move_on_after(self.after):
                 await call.ended.wait()
@@ -195,25 +200,30 @@ class Tasks:
         self._forget()
         if params.task_id not in self.calls:
             minutes = KEPT_SECONDS // 60
-            why = f"names no task of this server process, which keeps a task for {minutes} minutes after its end"
+            why = f"names no task of this server process, which keeps tasks for {minutes} minutes after their end"
             raise MCPError(**serialize.of_error(InvalidParams([Fault("taskId", why, "unknown_task", params.task_id)])))
         return self.calls[params.task_id]
 
     def _forget(self) -> None:
         """Drop finished calls whose time is over, and the oldest while they take too much memory."""
-        oldest = datetime.now(UTC) - timedelta(seconds=KEPT_SECONDS)
-        finished = [call for call in self.calls.values() if call.ended_at is not None]
-        left = sum(call.bytes_kept for call in finished)
-        for call in sorted(finished, key=lambda call: call.ended_at or oldest):
-            assert call.ended_at is not None
-            if left <= self.kept_bytes and call.ended_at >= oldest:
-                break
-            left -= call.bytes_kept
-            del self.calls[call.identity]
+        now = datetime.now(UTC)
+        newer = 0
+        for call in sorted(self.calls.values(), key=lambda call: call.ended_at or now, reverse=True):
+            if call.ended_at is not None and (newer >= self.kept_bytes or call.expiry < now):
+                del self.calls[call.identity]
+            newer += len(call.ending)
 
 
-def _first_line(error: MCPError) -> str:
-    return error.error.message.partition("\n")[0]
+def _ending(outcome: types.CallToolResult | MCPError | None) -> Json:
+    match outcome:
+        case None:
+            return {"status": "cancelled"}
+        case MCPError() as failure:
+            error = failure.error.model_dump(mode="json", by_alias=True, exclude_none=True)
+            return {"status": "failed", "statusMessage": failure.error.message.partition("\n")[0], "error": error}
+        case result:
+            answer = result.model_dump(mode="json", by_alias=True, exclude_none=True)
+            return {"status": "completed", "result": answer}
 
 
 def _written(time: datetime) -> str:
