@@ -194,7 +194,7 @@ async def _call(command: ToolCommand, request: requests.Arguments, bar: Progress
     child = command.child
     spare = None if child is None else Spare(wanted=False, fingerprint=interpreter.state, started=child)
     project = Project(command.config, spare, additions.sparing("progress", bar.update))
-    waiting = core_sharing.Waiting(project.on_progress)
+    waiting, has_begun = core_sharing.Waiting(project.on_progress), anyio.Event()
 
     async def interrupt_on_signal() -> None:
         async with _signals() as signals:
@@ -206,14 +206,16 @@ async def _call(command: ToolCommand, request: requests.Arguments, bar: Progress
                     received = await anext(signals)
         bar.stop()
         interruption.force(received)
-        # Then every process ends. What takes longer is not waiting for one.
-        await anyio.sleep(MAX_STOP)
+        if has_begun.is_set():
+            # Then every process ends. What takes longer is not waiting for one.
+            await anyio.sleep(MAX_STOP)
         scope.cancel()
 
     with anyio.CancelScope() as scope:
         async with alongside(interrupt_on_signal()), alongside(bar.keep_drawn()):
             with additions.collected() as left_out:
                 async with core_sharing.turn_of(command.tool, request, project, waiting.tell) as turn:
+                    has_begun.set()
                     known = await command.tool.handler(request, turn.project)
             return known, [*turn.notices, *left_out.notices]
     raise no_result.interrupted_before(interruption.by or "")

@@ -15,7 +15,7 @@ import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
 import anyio
@@ -85,10 +85,8 @@ class CoreQueue:
                 held.others = ticket.end()
 
     async def _wait(self, ticket: "_Ticket", need: Need, held: Held, tell: Callable[[int], None]) -> None:
-        is_inside = None
         while (cores := self._taken(ticket, need, held)) is None:
-            if is_inside is None and (is_inside := ticket.is_inside_a_run()):
-                # The run waits for this call, and would never give up its cores.
+            if ticket.waits_in_vain():
                 cores = 1 + self._lock(need.most - 1, held)
                 break
             tell(ahead := ticket.ahead())
@@ -151,8 +149,9 @@ class _Ticket:
         return self.path.name.partition("-")[2]
 
     def ahead(self) -> int:
-        """How many calls that wait came before it."""
-        return sum(_is_living(path) for path in self.path.parent.glob(f"{_WAITS}*") if path < self.path)
+        """How many calls that wait came before it, without those that nobody would let go on."""
+        before = [path for path in self.path.parent.glob(f"{_WAITS}*") if path < self.path]
+        return sum(_is_living(path) and not process_tree.is_stopped(self._process(path)) for path in before)
 
     def begin(self) -> None:
         """It runs from now on. What runs in the same checkout learns of it, and it of them."""
@@ -165,10 +164,23 @@ class _Ticket:
                 with suppress(OSError):
                     _append(other, self.identity)
 
-    def is_inside_a_run(self) -> bool:
-        """Whether a test of another call has started this process."""
-        above = [[process_tree.namespace(), pid] for pid in process_tree.ancestors()]
-        return any(_about(path).get("process") in above for path in self._runs())
+    def waits_in_vain(self) -> bool:
+        """Whether no run will make room: a test of one waits for this process, or all were stopped, as by Ctrl-Z."""
+        processes = [self._process(path) for path in self._runs()]
+        if not self.above.isdisjoint(processes):
+            return True
+        return bool(processes) and all(map(process_tree.is_stopped, processes))
+
+    @cached_property
+    def above(self) -> set[int]:
+        return process_tree.ancestors()
+
+    def _process(self, path: Path) -> int:
+        """Of another call; 0 if its pid means nothing here."""
+        match _about(path).get("process"):
+            case [namespace, int(pid)] if namespace == process_tree.namespace():
+                return pid
+        return 0
 
     def end(self) -> int:
         """Remove it. How many other runs of the same checkout were active meanwhile."""
