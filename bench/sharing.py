@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ import anyio
 from bench.shell import Wrong
 from pytest_mcp.config.model import CORES
 from pytest_mcp.process.core_queue import CoreQueue, Need
-from tests.support.protocol.hostile_server import HostileServer
+from tests.support.protocol.hostile_server import HostileServer, within
 from tests.support.protocol.raw_client import NoAnswer
 from tests.support.protocol.task_clients import TaskServer
 from tests.support.waiting import PATIENCE, processes_in
@@ -106,14 +107,19 @@ def one_among_four(work: str, rounds: int) -> str:
         one_test(asked)
         for _ in range(rounds):
             alone = statistics.median(one_test(asked) for _ in range(9))
-            suites = threading.Thread(target=seconds_of, args=(busy,))
-            suites.start()
-            time.sleep(3)  # until the first of them run
+            calls = [(server, server.begin(path="test_suite.py")) for server in busy]
+            time.sleep(3)  # until as many as can run
             among = [one_test(asked) for _ in range(9)]
             ratios.append(statistics.median(among) / alone)
             worst = max(worst, max(among) / alone)
-            suites.join()
+            for server, call in calls:
+                server.cancel(call)
+                within(PATIENCE, partial(is_idle, server))
     return f"{shown(ratios)} of alone; the slowest call {worst:.2f}"
+
+
+def is_idle(server: HostileServer) -> bool:
+    return not server.leftovers()
 
 
 def warm_single(rounds: int) -> str:
@@ -198,7 +204,8 @@ def shown(ratios: Sequence[float]) -> str:
 ROWS: dict[str, Callable[[int], str]] = {
     "four-sleeping": lambda rounds: four_at_once(SLEEPING, rounds),
     "four-computing": lambda rounds: four_at_once(COMPUTING, rounds),
-    "one-among-four": lambda rounds: one_among_four(COMPUTING, rounds),
+    "one-among-four": lambda rounds: one_among_four(SLEEPING, rounds),
+    "one-among-four-computing": lambda rounds: one_among_four(COMPUTING, rounds),
     "warm-single": warm_single,
     "kills": lambda rounds: kills(100 * rounds),
     "tasks": lambda rounds: cancelled_tasks(7 * rounds - 1),

@@ -194,7 +194,7 @@ async def _call(command: ToolCommand, request: requests.Arguments, bar: Progress
     child = command.child
     spare = None if child is None else Spare(wanted=False, fingerprint=interpreter.state, started=child)
     project = Project(command.config, spare, additions.sparing("progress", bar.update))
-    waiting, has_begun = core_sharing.Waiting(project.on_progress), anyio.Event()
+    waiting, has_begun = core_sharing.PlaceInQueue(project.on_progress), anyio.Event()
 
     async def interrupt_on_signal() -> None:
         async with _signals() as signals:

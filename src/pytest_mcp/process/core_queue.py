@@ -144,10 +144,6 @@ class _Ticket:
             os.close(lock)
         raise BlockingIOError("another process removes every new file")
 
-    @property
-    def identity(self) -> str:
-        return self.path.name.partition("-")[2]
-
     def ahead(self) -> int:
         """How many calls that wait came before it, without those that nobody would let go on."""
         before = [path for path in self.path.parent.glob(f"{_WAITS}*") if path < self.path]
@@ -155,14 +151,12 @@ class _Ticket:
 
     def begin(self) -> None:
         """It runs from now on. What runs in the same checkout learns of it, and it of them."""
-        path = self.path.with_name(f"{_RUNS}{self.identity}")
-        self.path.rename(path)
-        self.path = path
+        self.path = self.path.rename(self.path.with_name(self.path.name.replace(_WAITS, _RUNS)))
         for other in self._runs():
             if self.checkout is not None and _about(other).get("checkout") == self.checkout:
-                self.others.add(other.name.removeprefix(_RUNS))
-                with suppress(OSError):
-                    _append(other, self.identity)
+                self.others.add(other.name)
+                with suppress(OSError), os.fdopen(os.open(other, os.O_WRONLY | os.O_APPEND), "w") as file:
+                    file.write(f"{self.path.name}\n")
 
     def waits_in_vain(self) -> bool:
         """Whether no run will make room: a test of one waits for this process, or all were stopped, as by Ctrl-Z."""
@@ -185,8 +179,7 @@ class _Ticket:
     def end(self) -> int:
         """Remove it. How many other runs of the same checkout were active meanwhile."""
         with suppress(OSError):
-            marks = os.pread(self.lock, _MAX_BYTES, 0).decode("ascii", "replace").splitlines()[1:]
-            self.others.update(filter(None, marks))
+            self.others.update(os.pread(self.lock, _MAX_BYTES, 0).decode("ascii", "replace").splitlines()[1:])
         with suppress(OSError):
             self.path.unlink()
         os.close(self.lock)
@@ -242,14 +235,6 @@ def _locked(path: Path, flags: int = os.O_RDWR | os.O_CREAT) -> int | None:
             return None
         raise
     return descriptor
-
-
-def _append(path: Path, line: str) -> None:
-    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC)
-    try:
-        os.write(descriptor, f"{line}\n".encode())
-    finally:
-        os.close(descriptor)
 
 
 def _about(path: Path) -> dict[str, object]:

@@ -261,7 +261,7 @@ class ToolCalls:
 
     async def _answer(self, tool: Tool, request: Arguments, asked: "Asked", entry: CallRecord) -> types.CallToolResult:
         project = Project(asked.config, self.spare, additions.sparing("progress", asked.progress.update))
-        waiting = core_sharing.Waiting(project.on_progress)
+        waiting = core_sharing.PlaceInQueue(project.on_progress)
         with additions.collected() as left_out:
             async with (
                 alongside(asked.progress.report(asked.context.session)),

@@ -35,7 +35,7 @@ class Turn:
         return [f"{runs} {shared}."] if others else []
 
 
-class Waiting:
+class PlaceInQueue:
     """Tells whoever follows a call how many are before it, each time that changes."""
 
     def __init__(self, on_progress: OnProgress) -> None:
