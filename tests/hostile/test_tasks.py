@@ -5,6 +5,7 @@ import os
 import re
 import signal
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,6 +25,15 @@ PROJECT = {
     "test_broken.py": "import not_there\n",
 }
 SLOW = {"test_slow.py": "import time\ndef test_slow(): time.sleep(600)\n"}
+# Calls have a default of one second, and those of clients with tasks that of the operator's ceiling.
+HASTY = """
+import sys
+from pytest_mcp.cli.main import main
+from pytest_mcp.config import model
+model.DEFAULT_TIMEOUT = 1
+sys.argv = [word for word in sys.argv if not word.startswith("--timeout")]
+sys.exit(main())
+"""
 CALLS: list[dict[str, Any]] = [
     {"path": "test_mixed.py"},
     {"path": "test_mixed.py", "detail": "full"},
@@ -140,11 +150,11 @@ def close_stdin(server: TaskServer) -> None:
     server.process.stdin.close()
 
 
-def terminate(server: TaskServer) -> None:
+def terminate(server: HostileServer) -> None:
     os.kill(server.pid, signal.SIGTERM)
 
 
-def kill(server: TaskServer) -> None:
+def kill(server: HostileServer) -> None:
     os.kill(server.pid, signal.SIGKILL)
 
 
@@ -157,6 +167,28 @@ def test_the_end_of_the_server_ends_the_runs_of_its_tasks(
     end(server)
 
     server.assert_gone()
+
+
+@pytest.mark.parametrize("end", [terminate, kill])
+def test_on_http_too(tmp_path: Path, end: Callable[[HostileServer], None]) -> None:
+    """Nobody is connected while the task runs."""
+    web = modern(tmp_path)
+    web.handle(hanging(web))
+
+    end(web)
+
+    web.assert_gone()
+    HostileWeb.close(web)
+
+
+def test_a_client_on_http_that_leaves_before_it_has_a_task_has_cancelled_the_call(tmp_path: Path) -> None:
+    web = modern(tmp_path, "--task-after=600")
+    number = hanging(web)
+
+    web.exchanges[number].close()
+
+    within(PATIENCE, lambda: not web.leftovers())
+    HostileWeb.close(web)
 
 
 def test_two_hundred_tasks_at_once_end_one_after_the_other_or_when_they_are_cancelled(server: TaskServer) -> None:
@@ -226,10 +258,15 @@ def test_the_first_answer_announces_tasks(start: Callable[..., TaskServer]) -> N
     assert discovered["supportedVersions"][-1] == STATELESS
 
 
+def modern(base: Path, *flags: str) -> TaskWeb:
+    web = TaskWeb(base, "--task-after=0", *flags)
+    web.era = MODERN
+    return web
+
+
 def test_on_http_another_server_says_that_it_does_not_have_the_task(tmp_path_factory: pytest.TempPathFactory) -> None:
-    webs = [TaskWeb(tmp_path_factory.mktemp(name), "--task-after=0") for name in ("one", "other")]
+    webs = [modern(tmp_path_factory.mktemp(name)) for name in ("one", "other")]
     for web in webs:
-        web.era = MODERN
         web.project(PROJECT)
 
     task = webs[0].begun(path="test_mixed.py")
@@ -242,7 +279,21 @@ def test_on_http_another_server_says_that_it_does_not_have_the_task(tmp_path_fac
     assert webs[0].leftovers() == []
 
 
-def test_the_time_limit_of_a_task_is_the_longest_unless_the_operator_set_one(
+def test_the_time_limit_of_a_task_is_the_ceiling(tmp_path: Path) -> None:
+    server = TaskServer(tmp_path, "--task-after=0", program=("-c", HASTY))
+    server.project({"test_slow.py": "import time\ndef test_slow(): time.sleep(2)\n"})
+    plain = enveloped("plain", "tools/call", name="execute_tests", arguments={"path": "test_slow.py"})
+
+    state = server.ended(server.begun())
+    server.send(plain)
+    error = server.reply("plain")["error"]
+    server.close()
+
+    assert state["result"]["structuredContent"]["verdict"] == "passed"
+    assert error["data"]["error_type"] == "timeout"
+
+
+def test_the_time_limit_of_a_task_is_the_operators_if_there_is_one(
     start: Callable[..., TaskServer],
 ) -> None:
     server = start("--task-after=0", "--timeout=1")
