@@ -108,7 +108,7 @@ def test_auto_takes_the_cores_that_are_free(start: Start) -> None:
 
     answers = [opened(server, number) for server, number in zip(servers, calls, strict=True)]
 
-    assert "Ran in one process." in answers[1]["notices"]
+    assert answers[1]["notices"] == ["Ran in one process.", f"workers: auto found 1 of {CORES} cores free."]
 
 
 def test_a_call_of_one_test_passes_and_without_sharing_every_call_does(start: Start) -> None:
@@ -139,7 +139,7 @@ def test_a_notice_tells_of_other_runs_of_the_same_checkout(start: Start) -> None
     during = server.result(node_ids=["test_gate.py::test_quick"])
     after = opened(server, first)
 
-    told = "Another run of this checkout was active at the same time; "
+    told = "Another run of this checkout went on at the same time: "
     assert [each["notices"][0].startswith(told) for each in (during, after)] == [True, True]
 
 

@@ -23,16 +23,16 @@ class Turn:
 
     project: Project
     held: Held
+    need: Need
 
     @property
     def notices(self) -> list[str]:
         """Known when the call has ended."""
-        others = self.held.others
+        held, others = self.held, self.held.others
         runs = "Another run" if others == 1 else f"{others} other runs"
-        shared = (
-            "of this checkout was active at the same time; runs can disturb each other in databases, ports and files"
-        )
-        return [f"{runs} {shared}."] if others else []
+        disturbing = f"{runs} of this checkout went on at the same time: databases, ports and files can get mixed up."
+        fewer = f"workers: auto found {held.cores} of {self.need.most} cores free."
+        return [disturbing] * (others > 0) + [fewer] * (held.cores < self.need.most)
 
 
 class PlaceInQueue:
@@ -55,13 +55,13 @@ async def turn_of(tool: Tool, request: Arguments, project: Project, tell: Callab
     """Wait for the cores of a call, whose time begins after that, and hold them during the block."""
     config, need = project.config, need_of(tool, request, project.config)
     if not config.shares or not tool.takes_cores:
-        yield Turn(project, Held(need.most))
+        yield Turn(project, Held(need.most), need)
         return
     queue = CoreQueue(user_dirs.runtime(config.environment) / FOLDER, CORES)
     async with queue.held(need, tell) as held:
-        if getattr(request, "workers", None) == "auto":
+        if need.least < need.most:
             project = replace(project, config=config._replace(max_workers=held.cores))
-        yield Turn(project, held)
+        yield Turn(project, held, need)
 
 
 def need_of(tool: Tool, request: Arguments, config: Config) -> Need:

@@ -1,0 +1,76 @@
+"""What a call needs of the cores of a machine."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_mcp.config.model import CORES, Options, Shard, configure
+from pytest_mcp.process.core_queue import Held, Need
+from pytest_mcp.run.run import Project, Steps
+from pytest_mcp.server.core_sharing import PlaceInQueue, Turn, need_of
+from pytest_mcp.tools import BY_NAME
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    (tmp_path / "test_a.py").write_text("def test_a(): pass\n")
+    return tmp_path
+
+
+def need(root: Path, tool: str = "execute_tests", *, shard: Shard | None = None, **arguments: Any) -> Need:
+    config = configure(Options(root=str(root), max_workers=4), {})._replace(shard=shard)
+    return need_of(BY_NAME[tool], BY_NAME[tool].accept(arguments, config.bounds), config)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "cores", "may_pass"),
+    [
+        ({}, (1, 1), False),
+        ({"path": "test_a.py"}, (1, 1), False),
+        ({"node_ids": ["test_a.py::test_a"]}, (1, 1), True),
+        ({"node_ids": ["test_a.py::test_a", "test_a.py::test_b"]}, (1, 1), False),
+        ({"node_ids": ["test_a.py::test_a"], "workers": 2}, (2, 2), False),
+        ({"workers": 3}, (3, 3), False),
+        ({"workers": 9}, (4, 4), False),
+        ({"workers": "auto"}, (1, min(CORES, 4)), False),
+    ],
+)
+def test_a_call_needs_a_core_for_each_worker_and_one_test_may_pass(
+    root: Path, arguments: dict[str, Any], cores: tuple[int, int], may_pass: bool
+) -> None:
+    assert need(root, **arguments) == Need(*cores, may_pass=may_pass, checkout=str(root))
+
+
+def test_only_whole_runs_of_tests_disturb_each_other(root: Path) -> None:
+    (root / ".git").mkdir()
+    (root / "member").mkdir()
+
+    assert need(root / "member").checkout == str(root)
+    assert need(root, "investigate_failure", node_id="test_a.py::test_a").checkout == str(root)
+    assert need(root, "discover_tests").checkout is None
+    assert need(root, shard=Shard(1, 2, None)).checkout is None
+
+
+def test_progress_grows_while_a_call_waits_and_is_told_only_what_is_new() -> None:
+    told: list[Any] = []
+    place = PlaceInQueue(told.append)
+
+    for ahead in (2, 2, 1, 0, 3, 0):
+        place.tell(ahead)
+
+    assert [each.words.rpartition(", ")[2] for each in told] == [
+        *("2 calls before it", "1 call before it", "no calls before it", "3 calls before it", "no calls before it")
+    ]
+    assert all(isinstance(each, Steps) and 0 < each.finished < 1 for each in told)
+    assert [each.finished for each in told] == sorted({each.finished for each in told})
+
+
+def test_notices_tell_what_a_call_shared(root: Path) -> None:
+    project = Project(configure(Options(root=str(root)), {}))
+
+    assert Turn(project, Held(2), Need(1, 2)).notices == []
+    assert Turn(project, Held(1, others=3), Need(1, 2)).notices == [
+        "3 other runs of this checkout went on at the same time: databases, ports and files can get mixed up.",
+        "workers: auto found 1 of 2 cores free.",
+    ]
