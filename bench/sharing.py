@@ -125,14 +125,17 @@ def is_idle(server: HostileServer) -> bool:
 def warm_single(rounds: int) -> str:
     with user() as someone:
         shares, alone = (someone.server(SLEEPING, "--timeout=1200", *flags) for flags in ((), ("--no-share",)))
-        pairs = []
-        for number in range(100 * rounds):
-            order = (shares, alone) if number % 2 else (alone, shares)
-            times = {server: one_test(server) for server in order}
-            pairs.append((times[shares], times[alone]))
-            time.sleep(0.3)  # until each has its next process ready
-    ratio = statistics.median(mine / other for mine, other in pairs[5:])
-    return f"{ratio:.3f} of --no-share, the median of {len(pairs) - 5} pairs"
+        ratios: dict[bool, list[float]] = {True: [], False: []}
+        for number in range(50 * rounds):
+            is_first = number % 2 == 0
+            times = {}
+            for server in (shares, alone) if is_first else (alone, shares):
+                time.sleep(0.4)  # until each has its next process ready
+                times[server] = one_test(server)
+            ratios[is_first].append(times[shares] / times[alone])
+    # Whoever comes second may be slower, so each order has its own median.
+    ratio = statistics.geometric_mean(map(statistics.median, ratios.values()))
+    return f"{ratio:.3f} of --no-share, of {50 * rounds} pairs"
 
 
 def kills(count: int, seed: int = 7) -> str:
