@@ -57,7 +57,7 @@ def is_announced(context: Any) -> bool:
 
 
 @dataclass
-class Call:
+class TaskCall:
     """A call whose answer a client fetches when it wants. Of one that has ended, only what is sent is kept."""
 
     progress: Progress
@@ -140,7 +140,7 @@ class Tasks:
         self.lifetime = timedelta(seconds=longest + KEPT_SECONDS)
         self.kept_bytes = kept_bytes
         self.max_unfinished = max_unfinished
-        self.calls: dict[str, Call] = {}
+        self.calls: dict[str, TaskCall] = {}
         self.group: TaskGroup | None = None
 
     @asynccontextmanager
@@ -157,7 +157,7 @@ class Tasks:
         self._forget()
         if self.group is None or sum(not call.ended.is_set() for call in self.calls.values()) >= self.max_unfinished:
             return await work()
-        call = Call(progress, self.lifetime)
+        call = TaskCall(progress, self.lifetime)
         self.group.start_soon(call.run, work)
         try:
             with anyio.move_on_after(self.after):
@@ -191,7 +191,7 @@ class Tasks:
         server.add_request_handler("tasks/cancel", TaskParams, cancel)
         server.add_request_handler("tasks/update", TaskUpdateParams, update)
 
-    def _call(self, context: Any, params: TaskParams) -> Call:
+    def _call(self, context: Any, params: TaskParams) -> TaskCall:
         if context.protocol_version not in MODERN_PROTOCOL_VERSIONS:
             raise MCPError(types.METHOD_NOT_FOUND, "Method not found", data=context.method)
         if not is_announced(context):
