@@ -49,20 +49,9 @@ class _Token(NamedTuple):
 
 
 def checked(expression: str, *, arguments: bool) -> str:
-    """The expression; raises ExpressionError unless pytest's parser accepts it.
-
-    One pass without recursion. `want_operand` tells which half of the grammar we are in; `enclosing`
-    holds, for every open parenthesis, how many `not` stand before it.
-    """
-    if len(expression) > MAX_LENGTH:
-        raise ExpressionError(MAX_LENGTH + 1, f"longer than {MAX_LENGTH} characters")
-    if not text.is_plain(expression.replace("\t", " ")):
-        raise ExpressionError(1, "control characters and invisible characters are not allowed")
-    if not expression.strip():
-        raise ExpressionError(1, "is blank; leave the parameter out to select everything")
-    if expression == "--":
-        # argparse takes this value for its own separator, even joined to an option with =.
-        raise ExpressionError(1, "-- is not a valid name")
+    """The expression; raises ExpressionError unless pytest's parser accepts it. One pass without recursion."""
+    _check_text(expression)
+    # `enclosing` holds, for every open parenthesis, how many `not` stand before it.
     want_operand, enclosing, negations, terms = True, list[int](), 0, 0
     for token in _tokens(expression, arguments=arguments):
         match want_operand, token.kind:
@@ -82,11 +71,27 @@ def checked(expression: str, *, arguments: bool) -> str:
                 pass
             case _:
                 raise token.unlike("not, ( or a name" if want_operand else f"and, or{' or )' if enclosing else ''}")
-        if len(enclosing) + sum(enclosing) + negations > MAX_DEPTH:
-            raise ExpressionError(token.column, f"nested deeper than {MAX_DEPTH}")
-        if terms > MAX_TERMS:
-            raise ExpressionError(token.column, f"more than {MAX_TERMS} names")
+        _check_size(token.column, len(enclosing) + sum(enclosing) + negations, terms)
     return expression
+
+
+def _check_size(column: int, depth: int, terms: int) -> None:
+    if depth > MAX_DEPTH:
+        raise ExpressionError(column, f"nested deeper than {MAX_DEPTH}")
+    if terms > MAX_TERMS:
+        raise ExpressionError(column, f"more than {MAX_TERMS} names")
+
+
+def _check_text(expression: str) -> None:
+    if len(expression) > MAX_LENGTH:
+        raise ExpressionError(MAX_LENGTH + 1, f"longer than {MAX_LENGTH} characters")
+    if not text.is_plain(expression.replace("\t", " ")):
+        raise ExpressionError(1, "control characters and invisible characters are not allowed")
+    if not expression.strip():
+        raise ExpressionError(1, "is blank; leave the parameter out to select everything")
+    if expression == "--":
+        # argparse takes this value for its own separator, even joined to an option with =.
+        raise ExpressionError(1, "-- is not a valid name")
 
 
 def names(expression: str) -> list[str]:

@@ -161,16 +161,7 @@ def _locate(given: str, root: Path) -> str:
     """Check the text, then the resolved path. Return it relative to the root, with forward slashes."""
     _check_text(given)
     path = root / given
-    try:
-        real = path.resolve(strict=True)
-    except (OSError, RuntimeError, ValueError) as error:
-        # As of a path outside that exists: nobody learns from a refusal which files are there.
-        if not path.is_relative_to(root):
-            raise ValueError(f"lies outside the project root {root}") from error
-        if isinstance(error, FileNotFoundError):
-            raise Missing(path.relative_to(root).as_posix(), root) from error
-        why = "a loop of symlinks, a file used as a folder, or too long a path"
-        raise ValueError(f"cannot be resolved ({why})") from error
+    real = _resolved(path, root)
     if not real.is_relative_to(root):
         raise ValueError(f"lies outside the project root {root}")
     # A symlink inside the root keeps its own name, so that ids match the project's file names.
@@ -183,6 +174,19 @@ def _locate(given: str, root: Path) -> str:
     if relative[0] in "-@":
         raise ValueError(f"must not begin with {relative[0]}")
     return relative
+
+
+def _resolved(path: Path, root: Path) -> Path:
+    try:
+        return path.resolve(strict=True)
+    except (OSError, RuntimeError, ValueError) as error:
+        # As of a path outside that exists: nobody learns from a refusal which files are there.
+        if not path.is_relative_to(root):
+            raise ValueError(f"lies outside the project root {root}") from error
+        if isinstance(error, FileNotFoundError):
+            raise Missing(path.relative_to(root).as_posix(), root) from error
+        why = "a loop of symlinks, a file used as a folder, or too long a path"
+        raise ValueError(f"cannot be resolved ({why})") from error
 
 
 def _why_missing(relative: str, root: Path) -> str:

@@ -90,10 +90,8 @@ def ours(name: str) -> Any:
     return loaded[name]
 
 
-def run(pytest: Any, channel: Any, job: Job, run_dir: str) -> int:
-    confined = ours("ini_files").confinement(job["targets"], job["root"])
-    if confined.settings or confined.conftests:
-        channel.emit("above_root", settings=confined.settings, conftests=confined.conftests)
+def plugins_of(channel: Any, job: Job) -> list[Any]:
+    """The reporter comes first."""
     caches = ours("bytecode").FreshBytecode(job["root"])
     reporter = ours("reporter").Reporter(channel, job)
     plugins = [reporter, ours("admission").Admission(channel, job), caches]
@@ -111,32 +109,49 @@ def run(pytest: Any, channel: Any, job: Job, run_dir: str) -> int:
         plugins.append(ours("import_origins").MovedSource(channel.emit, *job["moved"]))
     if job["portrait"]:
         plugins.append(ours("environment_report").EnvironmentReport(channel, job))
-    args = confined.options + job["args"]
+    return plugins
+
+
+def confined(channel: Any, job: Job) -> list[str]:
+    """Options that keep settings and conftests above the root out."""
+    confinement = ours("ini_files").confinement(job["targets"], job["root"])
+    if confinement.settings or confinement.conftests:
+        channel.emit("above_root", settings=confinement.settings, conftests=confinement.conftests)
+    return list(confinement.options)
+
+
+def run(pytest: Any, channel: Any, job: Job, run_dir: str) -> int:
+    args = confined(channel, job) + job["args"]
+    reporter, *others = plugins_of(channel, job)
     if job["collect_only"] or job["ids"] is not None or job["trace"] is not None:
         # It would replace what failed last time. Without the cache's plugin, its options in addopts would be errors.
         args.insert(0, "--override-ini=cache_dir=" + os.path.join(run_dir, "cache"))
     become_pytest(args)
-    measurement = None
-    if job["coverage"] is not None:
-        measurement = ours("measurement").begin(channel, job, run_dir)
-        if measurement is None:
-            return int(pytest.ExitCode.USAGE_ERROR)
-        plugins.append(measurement)
+    measurement = ours("measurement").begin(channel, job, run_dir) if job["coverage"] is not None else None
+    if measurement is not None:
+        others.append(measurement)
+    elif job["coverage"] is not None:
+        return int(pytest.ExitCode.USAGE_ERROR)
     try:
-        status = int(pytest.main(args, plugins=plugins))
+        status = int(pytest.main(args, plugins=[reporter, *others]))
     except BaseException as error:
         report_escape(channel, error)
         raise
     if measurement is not None:
         channel.emit("measuring", exit_status=status)
         measurement.finish()
-    if status and not job["portrait"] and reporter.config is not None:
-        # For advice on what kept tests from being collected.
-        with suppress(Exception):
-            ours("environment_report").EnvironmentReport(channel, job).report(reporter.config)
+    if status and not job["portrait"]:
+        report_environment(channel, job, reporter.config)
     # All hooks have run, also `pytest_unconfigure`: the process only has to exit now.
     channel.emit("returned", exit_status=status)
     return status
+
+
+def report_environment(channel: Any, job: Job, config: Any) -> None:
+    """For advice on what kept tests from being collected."""
+    with suppress(Exception):
+        if config is not None:
+            ours("environment_report").EnvironmentReport(channel, job).report(config)
 
 
 def report_escape(channel: Any, error: BaseException) -> None:

@@ -215,16 +215,9 @@ def report_coverage(emit: Callable[..., bool], cov: Any, path: str, root: str, c
     wanted = dict.fromkeys(files, ALL_LINES) if changed is None else changed
     rows = [coverage_of(cov, name, entry, wanted[name]) for name, entry in files.items() if name in wanted]
     has_branches = report.get("meta", {}).get("branch_coverage", False)
+    # Also a file without gaps: another run of the same suite may have missed some of its lines.
     for row in sorted(rows, key=lambda row: (-len(row.missed), row.name))[:MAX_FILES]:
-        # Also of a file without gaps: another run of the same suite may have missed some of its lines.
-        emit(
-            "covered_file",
-            file=row.name,
-            lines=len(row.ran) + len(row.missed),
-            missed=len(row.missed),
-            ranges=ranges_of(row.missed, MAX_RANGES),
-            untaken=row.untaken[:MAX_RANGES] if has_branches else None,
-        )
+        emit_file(emit, row, has_branches)
     totals = report.get("totals", {}) if changed is None else {}
     emit(
         "covered",
@@ -235,6 +228,17 @@ def report_coverage(emit: Callable[..., bool], cov: Any, path: str, root: str, c
         untaken=totals.get("missing_branches"),
         files=len(rows),
         error=None,
+    )
+
+
+def emit_file(emit: Callable[..., bool], row: FileCoverage, has_branches: bool) -> None:
+    emit(
+        "covered_file",
+        file=row.name,
+        lines=len(row.ran) + len(row.missed),
+        missed=len(row.missed),
+        ranges=ranges_of(row.missed, MAX_RANGES),
+        untaken=row.untaken[:MAX_RANGES] if has_branches else None,
     )
 
 

@@ -95,15 +95,8 @@ def change(name: str, series: Series) -> ChangedDuration | None:
     least = min(sorted(each)[int(STRAYS * (len(each) - 1))] for each in gaps)
     if least < log(LEAST_RATIO) or abs(exp(now) - exp(before)) < LEAST_SECONDS:
         return None
-    first = series[place][0]
-    return ChangedDuration(
-        name=name,
-        before=rounded(exp(before)),
-        now=rounded(exp(now)),
-        since=first.moment,
-        commit=first.code,
-        runs=len(values) - place,
-    )
+    first, seconds = series[place][0], {"before": rounded(exp(before)), "now": rounded(exp(now))}
+    return ChangedDuration(name=name, **seconds, since=first.moment, commit=first.code, runs=len(values) - place)
 
 
 def _distance(values: Sequence[float]) -> float:

@@ -35,6 +35,7 @@ from pytest_mcp.history.runs import (
     OMITTED,
     WHOLE_SHARE,
     PastResult,
+    PastRun,
     Runs,
     failures_in_a_row,
     find_runs,
@@ -177,23 +178,28 @@ def _groups(runs: Runs, failing: dict[int, int | None]) -> list[FailingTests]:
         groups[_Streak(current[-1], len(current), passed, failures[0][1]), earlier[test] > 0].append(test)
     known = find_runs(runs.store, [run for streak, _ in groups for run in (streak.first, streak.passed) if run])
     names = runs.names([test for tests in groups.values() for test in tests[:SHOWN_TESTS]])
-    described = []
-    for (streak, _), tests in sorted(groups.items(), key=lambda group: (-group[0][0].first, -len(group[1]))):
-        since, last_pass = known.get(streak.first), known.get(streak.passed or 0)
-        is_same_code = bool(since and last_pass and since.state is not None and since.state == last_pass.state)
-        described.append(
-            FailingTests(
-                count=len(tests),
-                node_ids=[names[test] for test in tests[:SHOWN_TESTS]],
-                since=since and since.moment,
-                commit=since and since.code,
-                runs=streak.runs,
-                passed_at=last_pass and (last_pass.code or last_pass.moment),
-                failed_before=earlier[tests[0]],
-                hint=PERHAPS_FLAKY if is_same_code else None,
-            )
-        )
-    return described
+    ordered = sorted(groups.items(), key=lambda group: (-group[0][0].first, -len(group[1])))
+    return [
+        _group(streak, len(tests), [names[test] for test in tests[:SHOWN_TESTS]], earlier[tests[0]], known)
+        for (streak, _), tests in ordered
+    ]
+
+
+def _group(
+    streak: _Streak, count: int, node_ids: list[str], failed_before: int, known: dict[int, PastRun]
+) -> FailingTests:
+    since, last_pass = known.get(streak.first), known.get(streak.passed or 0)
+    is_same_code = bool(since and last_pass and since.state is not None and since.state == last_pass.state)
+    return FailingTests(
+        count=count,
+        node_ids=node_ids,
+        since=since and since.moment,
+        commit=since and since.code,
+        runs=streak.runs,
+        passed_at=last_pass and (last_pass.code or last_pass.moment),
+        failed_before=failed_before,
+        hint=PERHAPS_FLAKY if is_same_code else None,
+    )
 
 
 def one_test(runs: Runs, node_id: str) -> HistoryResult:

@@ -109,13 +109,8 @@ class Supervisor:
                 steps = steps_of_ending(now, min(protocol.INTERRUPT_SECONDS, deadline + protocol.GRACE_SECONDS - now))
             moment, number = steps[0]
             if time.monotonic() < moment:
-                if not self.wait(min(moment - time.monotonic(), MEASURE_SECONDS)):
-                    self.reason = "stopped"
+                if not self.goes_on(min(moment - time.monotonic(), MEASURE_SECONDS)):
                     return
-                if self.report_is_too_large():
-                    self.reason = "overflow"
-                    return
-                self.tree.note()
                 continue
             self.reason = cause
             if number is None:
@@ -124,6 +119,17 @@ class Supervisor:
                 self.note_ending()
             self.tell(number)
             steps.pop(0)
+
+    def goes_on(self, timeout: float) -> bool:
+        """Wait; False if the child must be ended at once."""
+        if not self.wait(timeout):
+            self.reason = "stopped"
+        elif self.report_is_too_large():
+            self.reason = "overflow"
+        else:
+            self.tree.note()
+            return True
+        return False
 
     def note_ending(self) -> None:
         """Tests can swallow the signal: what the report has after this does not say how they would have ended."""
