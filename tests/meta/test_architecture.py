@@ -36,7 +36,15 @@ PROCESS_CALLS = {
 }
 # Whole packages, and modules of others.
 PURE = ["report", "api.expressions", "api.requests", "api.results", "api.errors", "run.command", "api.parameters"]
-PURE += ["process.supervisor_protocol", "run.decode", "run.events", "run.exceptions", "run.ledger", "run.run"]
+PURE += [
+    "process.supervisor_protocol",
+    "run.decode",
+    "run.events",
+    "run.exceptions",
+    "run.ledger",
+    "run.outcome",
+    "run.run",
+]
 PURE += ["page.document", "investigation.page", "page.sections"]
 PURE += ["text", "server.incoming", "terminal.colours", "cli.exit_codes", "cli.render_run"]
 PURE += ["history.request_and_result", "investigation.result"]

@@ -9,7 +9,8 @@ from typing import Any
 
 from pytest_mcp.api.requests import Request
 from pytest_mcp.run.events import Phase
-from pytest_mcp.run.ledger import Ledger, TestRecord
+from pytest_mcp.run.ledger import Ledger
+from pytest_mcp.run.outcome import TestRecord
 from pytest_mcp.run.run import Run
 
 # What is nested deeper cannot be sent; a test may record anything as its property.

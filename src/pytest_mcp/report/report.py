@@ -36,7 +36,8 @@ from pytest_mcp.report.grouping import Group
 from pytest_mcp.report.rerun import Arguments
 from pytest_mcp.report.shard_facts import Count, ShardFacts
 from pytest_mcp.report.verdict import NO_TESTS_COLLECTED, Evidence, run_evidence, verdict_of
-from pytest_mcp.run.ledger import Ledger, TestRecord
+from pytest_mcp.run.ledger import Ledger
+from pytest_mcp.run.outcome import TestRecord
 from pytest_mcp.run.run import Reach, Run
 
 Seconds = Annotated[float, Field(ge=0, le=10**9, allow_inf_nan=False)]

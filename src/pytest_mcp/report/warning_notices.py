@@ -92,7 +92,7 @@ def _others(by_category: dict[str, list[Warned]], run: Run[Request]) -> Iterator
     most = sorted(by_category.items(), key=lambda entry: -len(entry[1]))
     yield from (_of_category(category, warnings, run) for category, warnings in most[:MAX_CATEGORIES])
     unlisted = sum(len(warnings) for _, warnings in most[MAX_CATEGORIES:])
-    more = unlisted + run.ledger.warned - len(run.ledger.warnings)
+    more = unlisted + run.ledger.more_warnings
     if more:
         where = "; detail full lists them" if isinstance(run.request, ExecuteTests) else ""
         yield f"{more} more warning(s){where}."

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field, replace
 from types import UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
-from pytest_mcp.api.results import Outcome
 from pytest_mcp.api.targets import can_be_asked
 from pytest_mcp.run import events
 from pytest_mcp.run.decode import KINDS, Record
 from pytest_mcp.run.events import Event, Phase
+from pytest_mcp.run.outcome import TestRecord
 from pytest_mcp.text import cut_middle
 
 # The text of all failures together, in characters; beyond it each failure is shortened.
@@ -40,46 +40,6 @@ _OF_THE_COURSE = (
     events.CollectionFailed,
     events.CollectionSkipped,
 )
-
-
-@dataclass(slots=True)
-class TestRecord:
-    """One test, however many reports it had; each test counts once."""
-
-    __test__ = False  # pytest would collect a class of this name
-
-    node_id: str
-    phases: list[Phase] = field(default_factory=list)
-    duration: float = 0.0
-    finished: bool = False
-    passed: bool = False
-    # Whether any phase failed, and whether it has finished at least once, however often it is repeated.
-    failed: bool = False
-    counted: bool = False
-    # Its place in the collection; only known, and only needed, with xdist.
-    index: int = 0
-
-    @property
-    def outcome(self) -> Outcome | None:
-        """None while the test has not finished.
-
-        A failed call makes it `failed` whatever else went wrong; a failure in setup or teardown alone
-        makes it `error`. An attempt that a plugin repeats has an outcome of its own and does not count.
-        """
-        if not self.phases:
-            return "passed" if self.finished and self.passed else None
-        failed = {phase.when for phase in self.phases if phase.outcome == "failed"}
-        if failed - {"setup", "teardown"}:
-            return "failed"
-        if failed:
-            return "error"
-        if any(phase.outcome == "skipped" and phase.subtest is None for phase in self.phases):
-            return "skipped"
-        return "passed" if self.finished and self.passed else None
-
-    @property
-    def repeated(self) -> bool:
-        return any(phase.outcome in ("rerun", "retried") for phase in self.phases)
 
 
 @dataclass
@@ -143,7 +103,8 @@ class Ledger:
     last_number: int = 0
     gaps: int = 0
     shortened: int = 0
-    warned: int = 0
+    # How many were not kept.
+    more_warnings: int = 0
     _held_text: int = 0
     _held_bytes: int = 0
     _completed: list[TestRecord] | None = None
@@ -169,8 +130,10 @@ class Ledger:
                 self._record_phase(event)
             case events.Finished():
                 self._finish(event)
-            case events.Warned() if self.warned >= self.kept_warnings:
-                self.warned += 1
+            case events.Warned() if len(self.warnings) >= self.kept_warnings:
+                self.more_warnings += 1
+            case events.Unreported():
+                self.unreported += 1
             case _ if not self._has_room(weight(event)):
                 self.unreported += 1
             case _:
@@ -198,31 +161,30 @@ class Ledger:
             case events.Deselected():
                 self.deselected += event.count
                 self.deselected_ids.update(event.ids or ())
-            case events.Warned():
-                self.warned += 1
-                self.warnings.append(event)
             case events.Executed():
                 self.executed[event.id] = event
-            case events.Unreported():
-                self.unreported += 1
             case events.TargetLeftOut():
                 self.left_out[event.id] = event
             case events.RanOn():
                 self.ran_on.update(dict.fromkeys(event.indexes, event.worker))
             case events.WorkerStack():
                 self.worker_stacks.append(event)
-                if event.id is not None and event.id not in self.tests:
-                    # The controller was interrupted before it knew of the start.
+                if event.id is not None and event.id not in self.tests:  # the controller did not see it start
                     self._start(event.id)
             case events.TargetsCompared():
                 self.compared = True
             case events.SessionStarted():
                 self.session_started = True
-            case _ if type(event) in _ALL_ARE_KEPT:
-                getattr(self, _ALL_ARE_KEPT[type(event)]).append(event)
-            # Told again: where addopts bring in more from above the root, and when the project's own code is loaded.
-            case _ if isinstance(event, events.AboveRoot | events.Portrait) or not getattr(self, _ONE[type(event)]):
-                setattr(self, _ONE[type(event)], event)
+            case _:
+                self._keep_whole(event)
+
+    def _keep_whole(self, event: Event) -> None:
+        kind = type(event)
+        if kind in _ALL_ARE_KEPT:
+            getattr(self, _ALL_ARE_KEPT[kind]).append(event)
+        # Told again: where addopts bring in more from above the root, and when the project's own code is loaded.
+        elif isinstance(event, events.AboveRoot | events.Portrait) or not getattr(self, _ONE[kind]):
+            setattr(self, _ONE[kind], event)
 
     def _start(self, node_id: str, index: int = 0) -> None:
         # A test that a plugin repeats starts again; it is the same test.
