@@ -19,11 +19,12 @@ from describe import Clipper, safe_text, short_native, short_text, skip_reason, 
 from import_origins import imported_elsewhere
 from ini_files import settings_file
 from left_out import SelectionFacts, remembered_failures
+from node_names import NodeNames
 from outputs import output_lines
 from phases import Describer, MemoryReserve, Observer, Stages, fields_of, fields_of_error, fields_of_warning
 from source_lines import broken_conftest, described
 from tests_to_run import Selection
-from xdist_controller import Controller, distributes, is_grouped, ungrouped
+from xdist_controller import Controller, distributes, is_grouped
 
 if TYPE_CHECKING:
     from channel import Channel
@@ -37,38 +38,35 @@ LOADS_INSTALLED = "load_setuptools_entrypoints"
 
 
 class Reporter:
+    config: Any = None
+    comparisons: Comparisons | None = None
+    # Only in xdist's controller.
+    workers: Controller | None = None
+    session: pytest.Session | None = None
+    # What plugins are told at the end of the session, which may still change it.
+    exit_code_for_plugins: int | None = None
+    collected: Sequence[pytest.Item] | None = None
+    # How many tests were; with xdist, in the worker whose collection is reported.
+    deselected = 0
+
     def __init__(self, channel: Channel, job: Job) -> None:
-        self.channel = channel
-        self.emit = channel.emit
-        self.job = job
-        self.root = job["root"]
-        self.full = job["full"]
+        self.channel, self.emit = channel, channel.emit
+        self.job, self.root, self.full = job, job["root"], job["full"]
+        self.names = NodeNames(self.root)
+        self.relocate, self.relative = self.names.relocate, self.names.relative
         self.clip = Clipper(job["text_limit"])
         self.describer = Describer(self.clip, self.relative, self.root, self.full)
         self.facts = SelectionFacts(job, self.relocate, self.relative)
         self.selection = Selection(job)
-        # How many tests were; with xdist, in the worker whose collection is reported.
-        self.deselected = 0
-        self.clock = time.perf_counter
-        self.wall_clock = time.time
+        self.clock, self.wall_clock = time.perf_counter, time.time
         self.started = self.clock()
-        self.config: Any = None
-        self.comparisons: Comparisons | None = None
         # Lines of what the last exception carries of others.
         self.outputs: list[str] = []
-        # Only in xdist's controller; and whether ids have the name of a group.
-        self.workers: Controller | None = None
-        self.is_grouped = False
         self.collection_errors: dict[str, tuple[str | None, BaseException]] = {}
-        self.session: pytest.Session | None = None
-        # What plugins are told at the end of the session, which may still change it.
-        self.exit_code_for_plugins: int | None = None
-        self.collected: Sequence[pytest.Item] | None = None
         # For each test that is running `called`, `failed` and `skipped`, as far as they apply.
         self.outcomes: dict[str, set[str]] = {}
         self.durations: dict[str, float] = {}
         self.stages = Stages(self.clip)
-        self.relocated: dict[str, str] = {}
 
     # --- configuration -------------------------------------------------------------------------
 
@@ -106,16 +104,18 @@ class Reporter:
     def pytest_load_initial_conftests(self, early_config: Any) -> None:
         # Not only later: a conftest that cannot be imported keeps pytest from being configured.
         self.config = early_config
+        self.names.rootdir = str(early_config.rootpath)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_configure(self, config: Any) -> None:
         self.config = config
+        self.names.rootdir = str(config.rootpath)
         # No debugger: stdin is at its end, and a debugger that reads that lets tests pass without running them.
         config.option.usepdb = config.option.trace = False
         if not self.full and config.getoption("instafail", False):
             # pytest-instafail would print every failure, which the answer has anyway.
             config.option.instafail = False
-        self.is_grouped = is_grouped(config)
+        self.names.is_grouped = is_grouped(config)
         if distributes(config):
             self.workers = Controller(self, self.job)
             config.pluginmanager.register(self.workers)
@@ -195,7 +195,7 @@ class Reporter:
         self.emit("collection_error", file=file, traceback=self.clip(text), **fields_of_error(error, path, self.clip))
 
     def pytest_deselected(self, items: Sequence[pytest.Item]) -> None:
-        ids = [ungrouped(item.nodeid) if self.is_grouped else item.nodeid for item in items] if self.full else None
+        ids = [self.names.plain(item.nodeid) for item in items] if self.full else None
         self.emit("deselected", count=len(items), ids=ids)
         self.deselected += len(items)
         self.facts.keep_deselected(items, self.config)
@@ -263,8 +263,7 @@ class Reporter:
             # This part is only for json_report; the phase is reported without it too.
             with suppress(Exception):
                 stage = self.stages.described(report, self.config)
-                if self.is_grouped:
-                    stage["nodeid"] = ungrouped(report.nodeid)
+                stage["nodeid"] = self.names.plain(report.nodeid)
         if not self.emit("phase", stage=stage, **fields) and not self.emit("phase", stage=None, **fields):
             raise ValueError("cannot be written")
 
@@ -349,17 +348,3 @@ class Reporter:
             record(*given)
         except Exception as error:  # noqa: BLE001 - must never raise into pytest, and what it was must still be counted
             self.emit("unreported", what="%s: %s" % (what, type(error).__name__))
-
-    def relocate(self, nodeid: str) -> str:
-        """pytest's ids are relative to its own rootdir, which in a monorepo is a folder below ours."""
-        if self.is_grouped:
-            nodeid = ungrouped(nodeid)
-        path, separator, rest = nodeid.partition("::")
-        if path not in self.relocated:
-            self.relocated[path] = self.relative(os.path.join(str(self.config.rootpath), path))
-        return self.relocated[path] + separator + rest
-
-    def relative(self, path: str) -> str:
-        absolute = os.path.join(str(self.config.rootpath), path)
-        inside = absolute == self.root or absolute.startswith(self.root + os.sep)
-        return (os.path.relpath(absolute, self.root) if inside else absolute).replace(os.sep, "/")
