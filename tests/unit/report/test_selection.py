@@ -192,18 +192,6 @@ async def test_a_test_that_last_failed_hides_from_pytest_is_refused_with_that_re
     assert "--lf" in failure.message
 
 
-@pytest.mark.parametrize("asked", [{}, {"node_ids": ["test_a.py::test_a"]}])
-async def test_a_module_that_skips_itself_is_named_with_its_reason(every_bench: Workbench, asked: Any) -> None:
-    every_bench.write({"test_a.py": "import pytest\npytest.importorskip('nowhere')\ndef test_a(): pass\n"})
-
-    answer = await every_bench.execute(**asked)
-
-    assert (answer["verdict"], answer["summary"]["skipped"]) == ("no_tests", 1)
-    (sentence,) = answer["notices"]
-    assert "'test_a.py'" in sentence
-    assert "could not import 'nowhere'" in sentence
-
-
 OPTIONS = {"-m": "-m quick", "-k": "-k nowhere", "--deselect": "--deselect test_a.py"}
 
 

@@ -80,7 +80,8 @@ async def test_an_exit_status_that_does_not_fit_is_a_failed_run_with_a_notice(
     assert f"pytest exited with {code}" in answer["notices"][0]
 
 
-LINGERS = "import atexit, time\natexit.register(time.sleep, 600)\n"
+LINGERS = "import atexit, threading, time\natexit.register(time.sleep, 600)\n"
+LINGERS += "threading.Thread(target=time.sleep, args=(600,)).start()\n"
 
 
 @pytest.fixture

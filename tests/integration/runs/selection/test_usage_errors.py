@@ -127,13 +127,16 @@ async def test_an_id_in_a_file_that_cannot_be_imported_is_that_files_fault(every
     assert [error["file"] for error in answer["collection_errors"]] == ["test_broken.py"]
 
 
-BROKEN_SETTINGS = {
+BROKEN_SETTINGS: dict[str, tuple[dict[str, str | bytes], str]] = {
     "unknown option in addopts": ({"pytest.ini": "[pytest]\naddopts = --no-such-option\n"}, "--no-such-option"),
     "missing plugin in addopts": ({"pytest.ini": "[pytest]\naddopts = -p no_such_plugin\n"}, "no_such_plugin"),
     "missing required plugin": ({"pytest.ini": "[pytest]\nrequired_plugins = pytest-nowhere\n"}, "pytest-nowhere"),
     "bad ini": ({"pytest.ini": "[pytest\naddopts = -q\n"}, "pytest.ini"),
     "bad toml": ({"pyproject.toml": "[tool.pytest.ini_options\n"}, "pyproject.toml"),
     "bad expression in addopts": ({"pytest.ini": "[pytest]\naddopts = -k 'a(('\n"}, "'-k'"),
+    "ini not UTF-8": ({"pytest.ini": b"[pytest]\naddopts = -k \xff\xfe\n"}, "pytest.ini"),
+    "TOML not UTF-8": ({"pyproject.toml": b"[tool.pytest.ini_options]\naddopts = '\xff'\n"}, "pyproject.toml"),
+    "unbalanced quotes": ({"pytest.ini": "[pytest]\naddopts = -k 'a\n"}, "pytest.ini"),
     "bad value": ({"pytest.ini": "[pytest]\naddopts = --maxfail=many\n"}, "maxfail"),
 }
 
