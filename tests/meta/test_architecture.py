@@ -191,7 +191,7 @@ def test_a_pure_module_neither_waits_nor_touches_files_the_terminal_or_the_clock
 
 
 # The managers, how they are asked or read, and the lines that install with them.
-MANAGED = {f"python.{name}" for name in ("managers", "asked_managers", "hatch", "uv", "query", "install_lines")}
+MANAGED = {f"python.{name}" for name in ("managers", "asked_managers", "uv", "query", "install_lines")}
 
 
 @pytest.mark.parametrize("name", sorted({*modules_of("python", "environment", "report")} - MANAGED))

@@ -1,16 +1,19 @@
 """The environment managers: how a project shows that it uses one, and which environments each keeps for it.
 
-Each is a row. poetry and pipenv are asked, in `asked_managers`; files of hatch are read in `hatch`. Nothing is written.
-Which environment is used is decided in `interpreter`, with which line a manager installs pytest in `install_lines`.
+Each is a row. poetry and pipenv are asked, in `asked_managers`; the files of pdm and hatch are read here. Nothing is
+written. Which environment is used is decided in `interpreter`, which line installs pytest in `install_lines`.
 """
 
-from collections.abc import Awaitable, Callable, Iterable
+import re
+import sys
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from pytest_mcp.python import asked_managers, files, hatch, uv, virtualenv
-from pytest_mcp.python.asked_managers import Environments, Variables
-from pytest_mcp.python.files import Manifest, read_manifest
+from pytest_mcp.python import asked_managers, files, user_dirs, uv, virtualenv
+from pytest_mcp.python.asked_managers import Environments, Variables, nothing_yet
+from pytest_mcp.python.files import Manifest, read_manifest, table, toml
 from pytest_mcp.python.query import Unanswered
 
 # Variables that name an environment which is active in the shell that started the server, best first. An active
@@ -19,6 +22,13 @@ ACTIVE = ("UV_PROJECT_ENVIRONMENT", "VIRTUAL_ENV", "CONDA_PREFIX")
 _PDM_CHOICE = ".pdm-python"
 _PDM_PACKAGES = "__pypackages__"
 _MAX_PATH = 4096
+# `tool.hatch` alone does not show that hatch is used: it may be settings of hatchling.
+_HATCH_TABLE = ("tool", "hatch", "envs")
+# Where tests are likely to run: what `hatch run` uses, what `hatch test` uses, and what was usual before that.
+_HATCH_NAMES = ("default", "hatch-test", "test")
+# The environment that hatch builds with is kept beside the one that it builds for.
+_HATCH_BUILDS = "-build"
+_HATCH_FLAT = ".virtualenvs"
 
 
 @dataclass(frozen=True)
@@ -64,6 +74,78 @@ async def _pdm(manifest: Manifest, _variables: Variables, _root: Path) -> Enviro
     return [("", python)]
 
 
+async def _hatch(manifest: Manifest, variables: Variables, _root: Path) -> Environments:
+    """hatch is not asked: `hatch env find` installs what the project lists, runs its collectors and writes settings."""
+    try:
+        environments = kept_by_hatch(manifest, variables)
+    except (OSError, RuntimeError, ValueError) as error:
+        raise Unanswered(f"the folder of hatch's environments cannot be determined: {error}") from error
+    if not environments:
+        raise nothing_yet("hatch")
+    return [(name, virtualenv.python(prefix)) for name, prefix in environments]
+
+
+def kept_by_hatch(manifest: Manifest, variables: Variables) -> list[tuple[str, Path]]:
+    """The environments that exist: name and prefix, likeliest first, one name for each prefix."""
+    options = table(toml(manifest.folder / "hatch.toml"), "envs") or manifest.table(*_HATCH_TABLE)
+    names: dict[Path, str] = {}
+    for wanted in _HATCH_NAMES:
+        for name, prefix in _named(wanted, options, manifest, variables):
+            names.setdefault(prefix, name)
+    return [(name, prefix) for prefix, name in names.items()]
+
+
+def _named(
+    name: str, options: Mapping[str, Any], manifest: Manifest, variables: Variables
+) -> Iterator[tuple[str, Path]]:
+    """The environment of this name, or those of its matrix, newest Python first."""
+    project = _project(manifest)
+    path = variables.get("HATCH_ENV_TYPE_VIRTUAL_PATH") or _path(options, name)
+    if path:
+        prefixes = [(manifest.folder / path).resolve()]
+    else:
+        folders = files.folders(_store(manifest, variables))
+        prefixes = [each for each in folders if _is_named(each.name, name, project)]
+    for prefix in virtualenv.newest_first(filter(virtualenv.is_environment, prefixes)):
+        yield name if path or prefix.name == project else prefix.name, prefix
+
+
+def _is_named(folder: str, name: str, project: str) -> bool:
+    if name == "default":
+        return folder == project
+    return (folder == name or folder.startswith(f"{name}.")) and not folder.endswith(_HATCH_BUILDS)
+
+
+def _path(options: Mapping[str, Any], name: str) -> str | None:
+    """The path of an environment or of its template. hatch's own environments have no template."""
+    own = table(options, name)
+    is_alone = own.get("detached") or name.startswith("hatch-")
+    templates = [] if is_alone else [table(options, str(own.get("template"))), table(options, "default")]
+    paths = [each.get("path") for each in (own, *templates)]
+    return next((path for path in paths if isinstance(path, str)), None)
+
+
+def _store(manifest: Manifest, variables: Variables) -> Path:
+    """The folder with this project's environments."""
+    chosen = variables.get("HATCH_CONFIG")
+    settings = toml(Path(chosen) if chosen else user_dirs.folder("config", variables) / "hatch" / "config.toml")
+    folders = table(settings, "dirs")
+    if isinstance(named := table(folders, "env").get("virtual"), str):
+        store = manifest.folder / user_dirs.expanded(named, variables)
+    else:
+        data = variables.get("HATCH_DATA_DIR") or folders.get("data") or user_dirs.folder("data", variables) / "hatch"
+        store = user_dirs.expanded(str(data), variables) / "env" / "virtual"
+    if store == user_dirs.home(variables) / _HATCH_FLAT or manifest.folder in store.resolve().parents:
+        return store
+    root = str(manifest.folder.resolve())
+    return store / _project(manifest) / user_dirs.mark(root.casefold() if sys.platform == "darwin" else root)
+
+
+def _project(manifest: Manifest) -> str:
+    name = manifest.table("project").get("name")
+    return re.sub(r"[-_.]+", "-", name if isinstance(name, str) else manifest.folder.name).lower()
+
+
 UV = Manager("uv", ("uv.lock", "uv.toml"), ("tool", "uv"), needs_pyproject=True, backend="uv_build")
 CONDA = Manager("conda", ("environment.yml", "environment.yaml"))
 # For projects that use no manager.
@@ -73,7 +155,7 @@ MANAGERS = (
     UV,
     Manager("poetry", ("poetry.lock", "poetry.toml"), ("tool", "poetry"), asked_managers.poetry, needs_pyproject=True),
     Manager("pdm", ("pdm.lock", _PDM_CHOICE), ("tool", "pdm"), _pdm, needs_pyproject=True),
-    Manager("hatch", ("hatch.toml",), hatch.TABLE, hatch.hatch, weak_backend="hatchling.build"),
+    Manager("hatch", ("hatch.toml",), _HATCH_TABLE, _hatch, weak_backend="hatchling.build"),
     Manager("pipenv", ("Pipfile", "Pipfile.lock"), (), asked_managers.pipenv),
     Manager("pixi", ("pixi.toml", "pixi.lock"), ("tool", "pixi")),
     PLAIN,

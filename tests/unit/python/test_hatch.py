@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_mcp.python import hatch
 from pytest_mcp.python.files import read_manifest
-from pytest_mcp.python.managers import KeptEnvironment, kept_environments
+from pytest_mcp.python.managers import KeptEnvironment, kept_by_hatch, kept_environments
 from scripts.environments import ENVIRONMENTS
 from tests.support.projects.managed import Home, tree
 
@@ -133,7 +132,7 @@ def test_an_environment_is_looked_for_where_hatch_would_make_it(managed_home: Ho
         managed_home.make(prefix)
 
     found = {
-        project: hatch.kept(read_manifest(project), {**managed_home.environment, **variables(project, layout)})
+        project: kept_by_hatch(read_manifest(project), {**managed_home.environment, **variables(project, layout)})
         for project, layout in layouts.items()
     }
 
@@ -154,7 +153,7 @@ def test_an_environment_is_looked_for_where_hatch_would_make_it(managed_home: Ho
 def test_options_that_hatch_would_refuse_name_no_environment(home: Home, project: Path, options: str) -> None:
     (project / "pyproject.toml").write_text(options, encoding="utf-8")
 
-    assert hatch.kept(read_manifest(project), home.environment) == []
+    assert kept_by_hatch(read_manifest(project), home.environment) == []
 
 
 async def test_what_hatch_has_made_is_found_and_hatch_is_not_started_for_it(
