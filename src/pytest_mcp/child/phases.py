@@ -29,6 +29,14 @@ VERBOSE = 2
 ENCODE = json.JSONEncoder(allow_nan=False, default=str).encode
 
 
+def observed(when: str) -> Any:
+    @pytest.hookimpl(hookwrapper=True)
+    def hook(self: Observer) -> Generator[None, None, None]:
+        yield from self.observing(when)
+
+    return hook
+
+
 class Observer:
     """Hooks around each phase. They cost every test a little, so they are registered only with detail full.
 
@@ -42,17 +50,7 @@ class Observer:
         # A pytest with a verbosity for assertions got it on the command line.
         self.least_verbose = option.verbose if hasattr(pytest.Config, "get_verbosity") else VERBOSE
 
-    @pytest.hookimpl(hookwrapper=True)
-    def pytest_runtest_setup(self) -> Generator[None, None, None]:
-        yield from self.observing("setup")
-
-    @pytest.hookimpl(hookwrapper=True)
-    def pytest_runtest_call(self) -> Generator[None, None, None]:
-        yield from self.observing("call")
-
-    @pytest.hookimpl(hookwrapper=True)
-    def pytest_runtest_teardown(self) -> Generator[None, None, None]:
-        yield from self.observing("teardown")
+    pytest_runtest_setup, pytest_runtest_call, pytest_runtest_teardown = map(observed, ("setup", "call", "teardown"))
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_assertrepr_compare(self) -> Generator[None, Any, None]:

@@ -122,7 +122,7 @@ class ExactOrder:
 
     def __init__(self, reporter: Reporter, job: Job) -> None:
         self.relocate = reporter.relocate
-        self.places = {node_id: place for place, node_id in enumerate(job["ids"] or ())}
+        self.ids = job["ids"] or []
 
     # Before the plugins that act on these options.
     @pytest.hookimpl(tryfirst=True)
@@ -133,14 +133,11 @@ class ExactOrder:
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_collection_modifyitems(self, config: Any, items: list[pytest.Item]) -> Generator[None, None, None]:
         yield
-        named: dict[str, pytest.Item] = {}
-        for item in items:
-            node_id = self.relocate(item.nodeid)
-            if node_id in self.places:
-                named.setdefault(node_id, item)
-        chosen = set(map(id, named.values()))
-        deselect(config, items, [item for item in items if id(item) not in chosen])
-        items[:] = [named[node_id] for node_id in sorted(named, key=self.places.__getitem__)]
+        named = {self.relocate(item.nodeid): item for item in reversed(items)}
+        chosen = [named[node_id] for node_id in dict.fromkeys(self.ids) if node_id in named]
+        kept = set(map(id, chosen))
+        deselect(config, items, [item for item in items if id(item) not in kept])
+        items[:] = chosen
 
 
 def turn_off(config: Any) -> None:

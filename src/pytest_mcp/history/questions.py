@@ -129,15 +129,9 @@ def _cut(whole: HistoryResult, most: int) -> HistoryResult:
     if test is not None:
         daily = test.daily[max(0, len(test.daily) - most) :]
         test = test.model_copy(update={"pattern": test.pattern[-5 * most - 1 :], "daily": daily})
-    return HistoryResult(
-        runs=whole.runs,
-        flaky=whole.flaky and whole.flaky[:most],
-        slow=slow,
-        failing=failing and failing[:most],
-        test=test,
-        notices=whole.notices,
-        omitted=OmittedTests(tests=left, hint=OMITTED) if left else None,
-    )
+    lists = {"flaky": whole.flaky and whole.flaky[:most], "failing": failing and failing[:most]}
+    omitted = OmittedTests(tests=left, hint=OMITTED) if left else None
+    return whole.model_copy(update={**lists, "slow": slow, "test": test, "omitted": omitted})
 
 
 def failing_tests(runs: Runs, place: str = "") -> HistoryResult:
