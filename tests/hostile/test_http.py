@@ -1,4 +1,4 @@
-"""F4, first half: what strangers and broken clients send on HTTP, and who is let in."""
+"""What strangers and broken clients send on HTTP, and who is let in."""
 
 import gzip
 import json

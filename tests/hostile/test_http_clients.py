@@ -1,4 +1,4 @@
-"""F4, second half: clients on HTTP that leave, are slow, or are many; and bugs of our own."""
+"""Clients on HTTP that leave, are slow, or are many; and bugs of our own."""
 
 import fcntl
 import json
