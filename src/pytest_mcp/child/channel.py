@@ -28,24 +28,19 @@ class Channel:
 
     def emit(self, kind: str, **fields: Any) -> bool:
         """Write one whole record; False if that was not possible."""
-        if self.os_getpid() != self.owner:
-            return False
-        try:
-            line = self.encode({"k": kind, "n": self.count + 1, **fields})
-            # Counted before it is written: a record that cannot be written leaves a gap that the server sees.
-            self.count += 1
-            self.write(line)
-            return True
-        except Exception:  # noqa: BLE001 - a reporter must never raise into pytest
-            return False
-
-    def forward(self, kind: str, fields: str) -> None:
-        """Write a record whose fields are JSON already: an object with at least one key, or none."""
-        if self.os_getpid() != self.owner:
-            return
         with suppress(Exception):
-            self.count += 1
-            self.write('{"k":"%s","n":%d%s%s' % (kind, self.count, "," if len(fields) > 2 else "", fields[1:]))
+            return self.forward(kind, self.encode(fields))
+        return False
+
+    def forward(self, kind: str, fields: str) -> bool:
+        """Write a record whose fields are JSON already: an object with at least one key, or none."""
+        with suppress(Exception):
+            if self.os_getpid() == self.owner:
+                # Counted before it is written: a record that cannot be written leaves a gap that the server sees.
+                self.count += 1
+                self.write('{"k":"%s","n":%d%s%s' % (kind, self.count, "," if len(fields) > 2 else "", fields[1:]))
+                return True
+        return False
 
     def started(self, node_id: str) -> None:
         self.emit_of_test('{"k":"started","n":%d,"id":%s}', node_id, ())
