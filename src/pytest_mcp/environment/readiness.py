@@ -12,7 +12,7 @@ from pytest_mcp import text
 from pytest_mcp.api.advice import Advice, Sentence, in_shell
 from pytest_mcp.api.errors import CallError, ErrorType, ExecutionFailed
 from pytest_mcp.api.requests import Request, Survey
-from pytest_mcp.environment.surroundings import Surroundings
+from pytest_mcp.environment.surroundings import Surroundings, relative
 from pytest_mcp.report import collection_errors
 from pytest_mcp.run.events import CollectionFailed, Portrait
 from pytest_mcp.run.run import Run
@@ -128,7 +128,7 @@ def _by_importlib(portrait: Portrait | None, around: Surroundings) -> Sentence:
     """Two test files have the same name, in folders without __init__.py."""
     if portrait is None or portrait.inifile is None:
         return in_shell(f"printf '[pytest]\\naddopts = {_IMPORTLIB}\\n' > pytest.ini")
-    return Sentence(f"Add {_IMPORTLIB} to addopts in {_line(_from_root(portrait.inifile, around))}.")
+    return Sentence(f"Add {_IMPORTLIB} to addopts in {_line(relative(portrait.inifile, around.root))}.")
 
 
 def _where_tests_are(run: Run[Survey], around: Surroundings) -> str:
@@ -159,7 +159,3 @@ def _line(words: str) -> str:
 def _minor(version: str) -> str:
     """3.12 of 3.12.1."""
     return ".".join(version.split(".")[:2])
-
-
-def _from_root(file: str, around: Surroundings) -> str:
-    return file.removeprefix(f"{around.root}/")

@@ -18,16 +18,13 @@ from pytest_mcp.python import files, git_files, remedies, user_dirs
 from pytest_mcp.python.files import read_manifest
 from pytest_mcp.python.managers import used_managers
 from pytest_mcp.python.members import MemberList, find_members
-from pytest_mcp.python.project_root import is_package
+from pytest_mcp.python.project_root import PACKAGE_FILES, SETTINGS, is_package
 from pytest_mcp.report.notices import memory_setting
 from pytest_mcp.run.events import Portrait
 from pytest_mcp.text import cut_middle
 
 # A folder with one of these, a Python file or the files of a manager is a project.
-_SIGNS = (
-    *("pyproject.toml", "setup.py", "setup.cfg", "tox.ini", "pytest.ini", "pytest.toml", ".pytest.ini", ".pytest.toml"),
-    *("requirements.txt", "tests", "test", "src", ".git"),
-)
+_SIGNS = (*PACKAGE_FILES, *SETTINGS, "requirements.txt", "tests", "test", "src")
 # A run keeps its records and its output in the temporary folder.
 LITTLE_SPACE = 100 * 1024 * 1024
 # The longest path in an answer, in characters.

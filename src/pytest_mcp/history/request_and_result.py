@@ -25,21 +25,14 @@ class TestHistory(Arguments):
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"about": "flaky"}]})
 
-    about: Annotated[
-        About,
-        Field(
-            description="flaky: both outcomes on the same code. slow: durations that changed, and the slowest."
-            " failing: what fails now, and since when. test: the runs of node_id."
-        ),
-    ]
-    node_id: Annotated[
-        NodeTarget | None, Field(description="One test. Needed for about: test.", validate_default=True)
-    ] = None
-    path: Annotated[PathTarget | None, Field(description="Only tests in this folder or file.")] = None
-    days: Annotated[Annotated[int, Whole(1, MAX_DAYS)], Field(description="How far to look back.")] = DEFAULT_DAYS
-    max_tokens: Annotated[Tokens | None, Field(description=f"Largest answer in tokens. Default: {DEFAULT_TOKENS}.")] = (
-        None
+    about: About = Field(
+        description="flaky: both outcomes on the same code. slow: durations that changed, and the slowest."
+        " failing: what fails now, and since when. test: the runs of node_id."
     )
+    node_id: NodeTarget | None = Field(None, description="One test. Needed for about: test.", validate_default=True)
+    path: PathTarget | None = Field(None, description="Only tests in this folder or file.")
+    days: Annotated[int, Whole(1, MAX_DAYS)] = Field(DEFAULT_DAYS, description="How far to look back.")
+    max_tokens: Tokens | None = Field(None, description=f"Largest answer in tokens. Default: {DEFAULT_TOKENS}.")
 
     @field_validator("node_id")
     @classmethod
@@ -134,10 +127,9 @@ class OneTest(Shape):
 
 class HistoryResult(Shape):
     runs: Annotated[int, Field(description="How many recorded runs were read.")]
-    flaky: Annotated[
-        list[FlakyTest] | None,
-        Field(description="flaky, slow, failing and test: only the one that about names, the others null."),
-    ]
+    flaky: list[FlakyTest] | None = Field(
+        description="flaky, slow, failing and test: only the one that about names, the others null."
+    )
     slow: Durations | None
     failing: list[FailingTests] | None
     test: OneTest | None

@@ -7,7 +7,6 @@ environment.
 
 import os
 import re
-import sys
 from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -116,9 +115,7 @@ def _active(config: Config, folder: Path) -> Iterator[Candidate]:
             # A relative path starts from the folder of the manager's project.
             home = uv.workspace(folder, config.root) or nearest_managed(folder, config.root).folder
             prefix = home / value
-            is_ours = os.path.realpath(prefix) == os.path.realpath(sys.prefix)
-            ours = "is the server's own environment, not the project's" if is_ours else None
-            problem = ours or why_not_active(variable, prefix, config.environment)
+            problem = why_not_active(variable, prefix, config.environment)
             candidate = _inspected(virtualenv.python(prefix), variable)
             yield candidate if problem is None else candidate.rejected(problem)
 
@@ -176,9 +173,8 @@ def _rivals(chosen: Candidate, every: Sequence[Candidate], root: Path) -> list[s
     if not rivals:
         return []
     named = text.few(f"{other.path_from(root)} ({short(other.source)})" for other in rivals)
-    return [
-        f"The tests ran with {chosen.path_from(root)}; {named} has pytest too. The operator can choose with --python."
-    ]
+    ran_with = f"The tests ran with {chosen.path_from(root)}"
+    return [f"{ran_with}; {named} has pytest too. The operator can choose with --python."]
 
 
 def _competes(other: Candidate, chosen: Candidate) -> bool:

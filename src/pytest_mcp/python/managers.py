@@ -4,6 +4,7 @@ Each is a row. poetry and pipenv are asked, in `asked_managers`; the files of pd
 written. Which environment is used is decided in `interpreter`, which line installs pytest in `install_lines`.
 """
 
+import os
 import re
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
@@ -211,5 +212,7 @@ def environments_in(folder: Path) -> Environments:
 
 def why_not_active(variable: str, prefix: Path, variables: Variables) -> str | None:
     """Why the environment that a variable names is not the project's."""
+    if os.path.realpath(prefix) == os.path.realpath(sys.prefix):
+        return "is the server's own environment, not the project's"
     is_base = variables.get("CONDA_DEFAULT_ENV") == "base" or (prefix / "condabin").is_dir()
     return "is conda's base environment, not the project's" if variable == "CONDA_PREFIX" and is_base else None

@@ -29,13 +29,12 @@ ROOT = "."
 # More than 2,000 folders take on a slow disk.
 MAX_SECONDS = 1.0
 _MAX_PROJECTS = 200
-_PROJECT_FILES = ("pyproject.toml", "setup.py", "setup.cfg")
+_PROJECT_FILES = ("pyproject.toml", *project_root.PACKAGE_FILES)
 # Projects in such folders are material of tests, or examples, unless somebody made an environment for them.
 _NOT_MEMBERS = frozenset({"tests", "test", "testing", "fixtures", "data", "testdata", "examples", "templates", "docs"})
 # pytest's own `python_files`, and the one of Django. If a project sets others, every Python file may be a test.
 _TESTS = ("test_*.py", "*_test.py", "tests.py")
 _ANY_PYTHON = ("*.py",)
-_SETTINGS = ("pytest.toml", "pytest.ini", ".pytest.ini", "tox.ini", "setup.cfg", "pyproject.toml")
 # Some of pytest's own `norecursedirs`.
 _UNSEARCHED = frozenset({"build", "dist", "node_modules"})
 # A root with more folders counts as one with tests of its own.
@@ -187,7 +186,11 @@ def _kept_elsewhere(folder: Path, config: Config) -> str | None:
 
 def _may_have_tests(root: Path, members: Iterable[Path]) -> bool:
     """Whether there may be tests in none of its members, by the names of files. Only pytest itself would know."""
-    patterns = _ANY_PYTHON if any("python_files" in files.text(root / name) for name in _SETTINGS) else _TESTS
+    patterns = (
+        _ANY_PYTHON
+        if any("python_files" in files.text(root / name) for name in ("setup.cfg", *project_root.SETTINGS))
+        else _TESTS
+    )
     left, seen, left_out = [root], set[Path](), {Path(os.path.realpath(member)) for member in members}
     while left:
         # Links are followed, as pytest does.

@@ -14,10 +14,10 @@ from pytest_mcp.python.files import Manifest, read_manifest
 from pytest_mcp.python.managers import used_managers
 from pytest_mcp.text import in_line
 
-_PACKAGE_FILES = ("setup.py", "setup.cfg")
+PACKAGE_FILES = ("setup.py", "setup.cfg")
 _PACKAGE_TABLES = ("project", "build-system")
 # A folder of tests may have settings of its own, so these count only where no folder above is a package.
-_SETTINGS = ("pyproject.toml", "tox.ini", "pytest.ini", "pytest.toml", ".pytest.ini", ".pytest.toml", ".git")
+SETTINGS = ("pyproject.toml", "tox.ini", "pytest.ini", "pytest.toml", ".pytest.ini", ".pytest.toml", ".git")
 # One of these makes a folder a project only where no checkout is below it: among checkouts it may be a stray file.
 _WEAK_FILES = ("requirements.txt", "conftest.py")
 # A folder that is no project and holds more than can be searched is not one project.
@@ -40,7 +40,7 @@ def find(folder: Path, home: Path | None) -> Path | None:
     The search ends with the top of the git checkout, and before the home folder and the root of the file system.
     """
     places = list(_upward(folder, home))
-    with_settings = (place for place in places if _has_any(place, _SETTINGS))
+    with_settings = (place for place in places if _has_any(place, SETTINGS))
     return next(filter(is_package, places), None) or next(with_settings, None)
 
 
@@ -68,7 +68,7 @@ def is_package(folder: Path) -> bool:
 
 def can_be_built(manifest: Manifest) -> bool:
     """Whether a package can be built of it."""
-    return any(map(manifest.table, _PACKAGE_TABLES)) or _has_any(manifest.folder, _PACKAGE_FILES)
+    return any(map(manifest.table, _PACKAGE_TABLES)) or _has_any(manifest.folder, PACKAGE_FILES)
 
 
 def refusal(root: Path) -> str | None:
@@ -76,7 +76,7 @@ def refusal(root: Path) -> str | None:
 
     Such projects have nothing to do with each other, and nobody has asked for the code of all of them to be executed.
     """
-    if _has_any(root, (*_PACKAGE_FILES, *_SETTINGS)) or used_managers(read_manifest(root)):
+    if _has_any(root, (*PACKAGE_FILES, *SETTINGS)) or used_managers(read_manifest(root)):
         return None
     what = _projects_below(root, may_be_one=_has_any(root, _WEAK_FILES))
     advice = "start pytest-mcp in one of them or pass it with --root, or give this folder a pyproject.toml if it is one"

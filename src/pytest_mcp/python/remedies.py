@@ -26,12 +26,11 @@ def remedy(
     with_members: bool = True,
 ) -> Sentence:
     """`search_path` is where programs are looked for, as in PATH. Without members, their environments do not count."""
-    inside = folder if folder is not None and folder.is_relative_to(root) else root
     lacking = [candidate.python for candidate in rejected if candidate.lacks_pytest]
-    situation = Situation(root, inside, nearest_managed(inside, root), lacking, search_path=search_path)
+    situation = _situation(root, folder or root, lacking, search_path)
     if not any(candidate.source == OPERATORS_CHOICE for candidate in rejected):
         tried = {virtualenv.prefix_of(candidate.python) for candidate in rejected}
-        fix = nearby.lead(root, inside, tried, with_members=with_members) or _managed(situation)
+        fix = nearby.lead(root, situation.folder, tried, with_members=with_members) or _managed(situation)
     else:
         correct = Sentence(f"correct {OPERATORS_CHOICE}, or omit it to use the project's own environment")
         fix = in_shell(install_line(PLAIN, situation)) if lacking else correct
@@ -40,8 +39,7 @@ def remedy(
 
 def addition(package: str, chosen: Candidate, root: Path, folder: Path, search_path: str) -> Sentence:
     """The line that adds a package to the environment that is used; the package is installed if it is declared."""
-    inside = folder if folder.is_relative_to(root) else root
-    situation = Situation(root, inside, nearest_managed(inside, root), [chosen.python], package, search_path)
+    situation = _situation(root, folder, [chosen.python], search_path, package)
     managers = [] if chosen.source == OPERATORS_CHOICE else _installed(situation)
     for manager in (*managers, PLAIN):
         declared = declaration(manager, situation)
@@ -53,10 +51,17 @@ def addition(package: str, chosen: Candidate, root: Path, folder: Path, search_p
 
 def installation(root: Path, python: Path, home: Path, search_path: str) -> Sentence | None:
     """The line that installs the project in the folder `home` itself, and its requirements, for this Python."""
-    situation = Situation(root, home, nearest_managed(home, root), [python], search_path=search_path)
+    situation = _situation(root, home, [python], search_path)
     options = project_options(situation, home)
     line = install_lines.shell_line(install_lines.into_first(situation, options)) if options else ""
     return in_shell(line) if line and _is_usable(line) else None
+
+
+def _situation(
+    root: Path, folder: Path, lacking: Sequence[Path], search_path: str, package: str = "pytest"
+) -> Situation:
+    inside = folder if folder.is_relative_to(root) else root
+    return Situation(root, inside, nearest_managed(inside, root), lacking, package, search_path)
 
 
 def _is_usable(line: str) -> bool:
