@@ -1,7 +1,6 @@
 """The benchmarks measure what they say: statistics, truth checks, mutants, evidence; and their documents are fresh."""
 
 import copy
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -23,6 +22,7 @@ from bench.tokens.__main__ import ENVIRONMENT
 from bench.tokens.real import command as real
 from bench.tokens.real import evidence
 from bench.tokens.rows import ROWS
+from tests.support.captured import captured
 from tests.support.paths import ROOT
 
 Change = Callable[[Any], object]
@@ -64,14 +64,7 @@ def test_variants_take_turns_in_moving_order_and_the_first_round_is_not_counted(
 def test_a_row_can_be_measured_with_the_real_server_and_a_trial_keeps_nothing() -> None:
     before = [path.read_bytes() for path in (results.FILE, report.FILE)]
 
-    done = subprocess.run(
-        [sys.executable, "-m", "bench", "--trial", "one-test"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=MAX_TRIAL,
-        check=False,
-    )
+    done = captured([sys.executable, "-m", "bench", "--trial", "one-test"], cwd=ROOT, timeout=MAX_TRIAL)
 
     assert done.returncode == 0, done.stderr
     assert [path.read_bytes() for path in (results.FILE, report.FILE)] == before

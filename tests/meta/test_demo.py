@@ -1,9 +1,9 @@
 """`make demo` works, and says honestly what happened."""
 
 import re
-import subprocess
 import sys
 
+from tests.support.captured import captured
 from tests.support.paths import ROOT
 
 EXAMPLE = ROOT / "examples" / "shop"
@@ -14,13 +14,7 @@ MAX_DEMO = 120
 def test_the_demo_goes_from_red_to_green_and_leaves_the_example_as_it_was() -> None:
     before = {path: path.read_bytes() for path in EXAMPLE.rglob("*.*") if path.is_file()}
 
-    done = subprocess.run(
-        [sys.executable, ROOT / "scripts" / "demo.py"],
-        capture_output=True,
-        text=True,
-        timeout=MAX_DEMO,
-        check=False,
-    )
+    done = captured([sys.executable, ROOT / "scripts" / "demo.py"], timeout=MAX_DEMO)
 
     assert done.returncode == 0, done.stdout + done.stderr
     assert re.findall(r"verdict: (.*)", done.stdout) == ['"failed"', '"passed"', '"passed"']

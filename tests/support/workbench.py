@@ -16,6 +16,7 @@ from pytest_mcp.config.model import Config, Options, configure
 from pytest_mcp.server.app import create
 from pytest_mcp.tools import Tool, offered
 from scripts.environments import ENVIRONMENTS, MATRIX
+from tests.support.captured import captured
 from tests.support.projects.project_files import write_files
 
 # Most tests about pytest run on the oldest and the newest. How outcomes are counted and reported differs from one
@@ -67,14 +68,10 @@ class Workbench:
         """What a person would have typed with the environment active: the oracle."""
         prefix, environment = self.python.parent.parent, self.config.environment
         path = os.pathsep.join([str(prefix / "bin"), environment.get("PATH", os.defpath)])
-        return subprocess.run(
+        return captured(
             [self.python, "-m", "pytest", *arguments],
             cwd=self.root,
             env={**environment, "PATH": path, "VIRTUAL_ENV": str(prefix)},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            check=False,
         )
 
     async def execute(self, **arguments: Any) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from pytest_mcp.server import apps_page
 from pytest_mcp.tools import TOOLS
 from scripts.npm import PACKAGES, node
 from tests.external.interop import project
+from tests.support.captured import captured
 from tests.support.projects.project_files import write_files
 from tests.support.protocol import servers
 
@@ -42,15 +43,7 @@ def served(root: Path) -> Iterator[str]:
 
 
 def run(*arguments: str | Path, home: Path) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(
-        [node(), *arguments],
-        cwd=home,
-        env=os.environ | {"HOME": str(home)},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=OFFICIAL_SECONDS,
-    )
+    return captured([node(), *arguments], cwd=home, env=os.environ | {"HOME": str(home)}, timeout=OFFICIAL_SECONDS)
 
 
 @pytest.mark.parametrize("version", ["2025-11-25", "2026-07-28"])

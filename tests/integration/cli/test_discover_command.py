@@ -1,13 +1,13 @@
 """`pytest-mcp discover` as a person or a script has it: what is printed, where, and the exit code."""
 
 import json
-import subprocess
 import sys
 from typing import Any
 
 import anyio
 import pytest
 
+from tests.support.captured import captured
 from tests.support.commands.terminals import Terminal, environment_of, piped, settings_of
 from tests.support.workbench import Failure, Workbench, call
 
@@ -45,14 +45,7 @@ def test_what_is_listed_can_be_run(bench: Workbench) -> None:
     ours = [sys.executable, "-m", "pytest_mcp", *settings_of(bench)]
     pipeline = '"$@" discover | grep two | xargs -r -d "\\n" "$@" run'
 
-    done = subprocess.run(
-        ["sh", "-c", pipeline, "sh", *ours],
-        env=environment_of(bench),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
+    done = captured(["sh", "-c", pipeline, "sh", *ours], env=environment_of(bench))
 
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines()[-1].startswith("passed: 2 passed in ")

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from pytest_mcp.tools import TOOLS
+from tests.support.captured import captured
 from tests.support.commands.preloaded import typed
 from tests.support.waiting import PATIENCE, processes_in, until
 from tests.support.workbench import NEWEST, Workbench, python_of
@@ -123,16 +124,7 @@ def test_a_folder_that_is_no_project_is_not_told_to_become_one(tmp_path: Path) -
 
 def newly_started(root: Path, *arguments: str, **more: str) -> "subprocess.CompletedProcess[str]":
     """With variables that Python reads when it starts."""
-    return subprocess.run(
-        command(PYTHON, "doctor", *arguments),
-        cwd=root,
-        env=environment(**more),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=PATIENCE,
-    )
+    return captured(command(PYTHON, "doctor", *arguments), cwd=root, env=environment(**more), timeout=PATIENCE)
 
 
 def startup_code(folder: Path, source: str) -> dict[str, str]:

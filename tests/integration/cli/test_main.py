@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from pytest_mcp.cli.setup.plan import server_command
+from tests.support.captured import captured
 from tests.support.commands.installations import running
 from tests.support.paths import ROOT
 
@@ -29,14 +30,7 @@ def project(tmp_path: Path) -> Path:
 
 
 def said(words: list[str], project: Path, python_path: str) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(
-        [*words, "--version"],
-        cwd=project,
-        env={"PYTHONPATH": python_path, "HOME": str(project.parent)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return captured([*words, "--version"], cwd=project, env={"PYTHONPATH": python_path, "HOME": str(project.parent)})
 
 
 @pytest.mark.parametrize("python_path", ["", ":", "/nowhere:", ":/nowhere", "/nowhere::/elsewhere"])
@@ -84,13 +78,7 @@ def test_an_extra_that_is_not_installed_is_named_in_one_sentence(
 ) -> None:
     program = f"import sys; sys.modules[{package!r}] = None; from pytest_mcp.cli.main import main; sys.exit(main())"
 
-    done = subprocess.run(
-        [sys.executable, "-c", program, f"--root={tmp_path}", *flags],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = captured([sys.executable, "-c", program, f"--root={tmp_path}", *flags])
 
     assert done.returncode == 2
     assert done.stderr.startswith(f"pytest-mcp: {flags[-1]} needs {package}")
@@ -103,7 +91,7 @@ def test_on_windows_one_sentence_says_to_use_wsl(tmp_path: Path) -> None:
     missing = "sys.modules.update(dict.fromkeys(('fcntl', 'termios', 'pwd', 'grp', 'resource')))"
     program = f"import runpy, sys; sys.platform = 'win32'; {missing}; runpy.run_module('pytest_mcp')"
 
-    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = captured([sys.executable, "-c", program], cwd=tmp_path)
 
     assert (done.returncode, done.stdout) == (2, "")
     assert "use WSL" in done.stderr

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.support.captured import captured
 from tests.support.commands.preloaded import typed
 from tests.support.waiting import PATIENCE
 
@@ -35,15 +36,7 @@ class Desk:
 
     def typed_behind(self, before: Sequence[str], *arguments: str) -> "subprocess.CompletedProcess[str]":
         """With a command before ours that changes what we may do."""
-        return subprocess.run(
-            [*before, *COMMAND, "setup", *arguments],
-            cwd=self.project,
-            env=self.environment(),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        return captured([*before, *COMMAND, "setup", *arguments], cwd=self.project, env=self.environment())
 
     def answered(self, answer: bytes | signal.Signals, *arguments: str, then: bytes = b"\n\n\n\n") -> tuple[int, str]:
         """At a terminal: the exit code, and all that was to be read there. `then` answers what is asked next."""

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 
+from tests.support.captured import captured
 from tests.support.commands.preloaded import typed
 from tests.support.paths import ROOT
 from tests.support.waiting import PATIENCE
@@ -48,14 +49,10 @@ def example(bench: Workbench, script: str, *arguments: str, path: str = "") -> "
     """A script of examples/scale, with our command on its path, and with programs of this folder."""
     folders = filter(None, [str(Path(sys.executable).parent), path, "/usr/bin", "/bin"])
     settings = {"PATH": os.pathsep.join(folders), "PYTEST_MCP_PYTHON": str(bench.python)}
-    return subprocess.run(
+    return captured(
         [ROOT / "examples" / "scale" / script, *arguments],
         cwd=bench.root,
         env=environment_of(bench, **settings),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
         timeout=PATIENCE,
     )
 

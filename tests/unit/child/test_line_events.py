@@ -1,7 +1,5 @@
 """`child/line_events.py` against the standard library's own `trace`, on every Python that this machine has."""
 
-import json
-import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -12,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from scripts.environments import NoInterpreter, find_interpreter
+from tests.support.child_scripts import VERSIONS, printed
 
 # Modules of the child are not part of the package, so types are not known here.
 line_events = import_module("pytest_mcp.child.line_events")
@@ -78,7 +76,6 @@ def main():
 # Prints the lines that each of three rounds records, and those that `trace` counts.
 SCRIPT = """
 import json, sys, trace
-sys.path[:0] = sys.argv[1:3]
 import line_events, sample
 recorder = line_events.recorder(lambda name: name == sample.__file__, ())
 rounds = []
@@ -93,18 +90,6 @@ oracle.runfunc(sample.main)
 counted = sorted({line for file, line in oracle.results().counts if file == sample.__file__})
 print(json.dumps([type(recorder).__name__, rounds, counted]))
 """
-OWN = "{}.{}".format(*sys.version_info)
-VERSIONS = [OWN, "3.8", "3.12", "3.13"]
-
-
-def printed(version: str, script: str, folder: Path) -> Any:
-    try:
-        python = Path(sys.executable) if version == OWN else find_interpreter(version)
-    except NoInterpreter as error:
-        pytest.skip(str(error))
-    ours = Path(str(line_events.__file__)).parent
-    done = subprocess.run([python, "-c", script, ours, folder], capture_output=True, text=True, check=True, cwd=folder)
-    return json.loads(done.stdout)
 
 
 @pytest.mark.parametrize("version", VERSIONS)

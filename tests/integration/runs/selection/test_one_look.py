@@ -1,7 +1,6 @@
 """What a call with `changed` costs: git is started a few times, and each Python file is read once."""
 
 import json
-import subprocess
 import sys
 from collections import Counter
 from dataclasses import dataclass
@@ -9,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.captured import captured
 from tests.support.git import commit_all, git
 from tests.support.waiting import PATIENCE
 from tests.support.workbench import Workbench
@@ -54,13 +54,10 @@ def cost(bench: Workbench, *flags: str, **arguments: object) -> Cost:
     counting.write_text(f'#!/bin/sh\necho "$@" >> {log}\nexec /usr/bin/git "$@"\n', encoding="utf-8")
     counting.chmod(0o755)
     command = ["call", "execute_tests", f"--root={bench.root}", f"--python={bench.python}", *flags]
-    ended = subprocess.run(
+    ended = captured(
         [sys.executable, "-c", COMMAND, bench.root, opened, *command, json.dumps(arguments)],
         cwd=bench.root,
         env={**bench.config.environment, "PATH": f"{counting.parent}:/usr/bin:/bin", "TMPDIR": str(folder)},
-        capture_output=True,
-        text=True,
-        check=False,
         timeout=PATIENCE,
     )
     assert ended.stdout, ended.stderr
