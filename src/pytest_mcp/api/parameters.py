@@ -162,9 +162,7 @@ Markers = Annotated[_Expression, AfterValidator(partial(expressions.checked, arg
 Keywords = Annotated[_Expression, AfterValidator(partial(expressions.checked, arguments=False))]
 GitRef = Annotated[StrictStr, AfterValidator(_check_ref), WithJsonSchema(_REF_SCHEMA)]
 Changed = Annotated[
-    bool | str | None,
-    BeforeValidator(_check_changed),
-    WithJsonSchema({"anyOf": [{"type": "boolean"}, _REF_SCHEMA]}),
+    bool | str | None, BeforeValidator(_check_changed), WithJsonSchema({"anyOf": [{"type": "boolean"}, _REF_SCHEMA]})
 ]
 Seconds = Annotated[int, Whole(1, TIMEOUT_CEILING, limit=lambda bounds: bounds.max_timeout)]
 Tokens = Annotated[int, Whole(LEAST_TOKENS, MAX_TOKENS, limit=lambda bounds: bounds.max_tokens)]

@@ -22,8 +22,7 @@ NAME_ALONE = Sentence(
     *(_KEYWORDS, " of ", _DISCOVER, " or ", Advice("tool", "execute_tests")),
 )
 _WILDCARDS = Sentence(
-    "does not exist; wildcards are not expanded: name a folder or file, or use ",
-    *(PATTERN, " or ", _KEYWORDS),
+    "does not exist; wildcards are not expanded: name a folder or file, or use ", PATTERN, " or ", _KEYWORDS
 )
 _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
 

@@ -161,14 +161,7 @@ def without_file(code: CodeType) -> CodeType:
 
 
 # Hypothesis explains a failure by lines that only failing cases run, as these do. It skips code without a file.
-for owner in (
-    globals(),
-    vars(Comparisons),
-    vars(Replacement),
-    vars(differences),
-    vars(differences.Walk),
-    vars(differences.Absent),
-):
+for owner in (globals(), *map(vars, (Comparisons, Replacement, differences, differences.Walk, differences.Absent))):
     for function in list(owner.values()):
         if isinstance(function, FunctionType) and function.__module__ in (__name__, differences.__name__):
             own: Any = getattr(function, "__wrapped__", function)

@@ -223,7 +223,8 @@ def _native(written: str, root: str) -> list[Any]:
             chain.append([None, None, [], []])
         elif not (in_group and _END_OF_GROUP.match(line)):
             _add_native(content, chain[-1], root)
-    return [[link, note, _stripped(text), frames[-MAX_FRAMES:]] for link, note, text, frames in chain]
+    texts = ["\n".join(text).strip("\n").split("\n") for _, _, text, _ in chain]
+    return [[link, note, text, frames[-MAX_FRAMES:]] for (link, note, _, frames), text in zip(chain, texts)]
 
 
 def _add_native(line: str, raised: list[Any], root: str) -> None:
@@ -240,10 +241,6 @@ def _add_native(line: str, raised: list[Any], root: str) -> None:
     elif frames and line.startswith("    "):
         statement = ((frames[-1][3] or "") + "\n" + line.strip()).strip("\n")
         frames[-1][3] = statement[:MAX_STATEMENT]
-
-
-def _stripped(text: list[str]) -> list[str]:
-    return "\n".join(text).strip("\n").split("\n")
 
 
 def _text(entry: Any) -> list[str]:

@@ -32,6 +32,7 @@ class Spare:
         self.wanted = wanted
         self.fingerprint = fingerprint
         self.started = started
+        # That of a run that has worked: the next spare is started with it.
         self.launch: Launch | None = None
         self.calls = 0
         self.quiet = anyio.Event()
@@ -71,10 +72,6 @@ class Spare:
         if self.started is None or not self.started.is_alive or self.started.launch != launch:
             return False
         return self.started.environment == self.fingerprint(Path(launch.argv[0]))
-
-    def prefer(self, launch: Launch) -> None:
-        """Start the next spare with this launch, which has worked."""
-        self.launch = launch
 
     async def _keep(self) -> None:
         while self.wanted:

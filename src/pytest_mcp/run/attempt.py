@@ -115,7 +115,7 @@ class Attempt(Generic[Asked_co]):
         project = self.call.project
         project.on_progress(self.ledger)
         if project.spare is not None and isinstance(record.event, events.Hello) and record.event.pytest is not None:
-            project.spare.prefer(self.command.launch)
+            project.spare.launch = self.command.launch
         if anyio.current_time() < self.deadline.moment:
             self.tested_in_time = self.ledger.measuring is not None
             if self.ledger.returned is not None:

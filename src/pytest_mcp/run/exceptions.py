@@ -3,13 +3,9 @@
 from typing import Annotated, NamedTuple
 
 
-def _in_one_line(path: str) -> str:
-    """Compiled code can have any text for its file, and places are shown in one line."""
-    return path.replace("\n", "\\n")
-
-
 class Frame(NamedTuple):
-    path: Annotated[str, _in_one_line]
+    # Compiled code can have any text for its file, and places are shown in one line.
+    path: Annotated[str, lambda path: path.replace("\n", "\\n")]
     line: int
     # None for code of a module, a lambda or a comprehension.
     function: str | None
