@@ -381,15 +381,24 @@ async def test_an_id_that_is_not_there_is_refused_under_xdist_even_if_its_file_i
 
 
 async def test_what_has_finished_is_known_though_pytest_is_killed_before_another_test_starts(bench: Workbench) -> None:
-    """The controller says when it has been told of the end of the first test; the worker's own hook comes too early."""
+    """Each of the two workers has one test, and the controller says what it has been told: a start, then an end."""
     told = """
         import os, pathlib, pytest
+        def tell(nodeid, what):
+            if "PYTEST_XDIST_WORKER" not in os.environ: pathlib.Path(nodeid[-1] + what).touch()
         @pytest.hookimpl(trylast=True)
-        def pytest_runtest_logfinish(nodeid):
-            if "PYTEST_XDIST_WORKER" not in os.environ: pathlib.Path(nodeid.rpartition("::")[2]).touch()
+        def pytest_runtest_logstart(nodeid): tell(nodeid, "_starts")
+        @pytest.hookimpl(trylast=True)
+        def pytest_runtest_logfinish(nodeid): tell(nodeid, "_ends")
     """
-    killing = "def test_b():\n    while not os.path.exists('test_a'): pass\n    os.kill(os.getppid(), 9)\n"
-    bench.write({"conftest.py": told, "test_a.py": f"import os\ndef test_a(): pass\n{killing}"})
+    tests = """
+        import os
+        def wait(path):
+            while not os.path.exists(path): pass
+        def test_a(): wait("b_starts")
+        def test_b(): wait("a_ends"); os.kill(os.getppid(), 9)
+    """
+    bench.write({"conftest.py": told, "test_a.py": tests})
 
     failure = await bench.refused("execute_tests", workers=2)
 
