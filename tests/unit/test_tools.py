@@ -127,7 +127,7 @@ def test_every_key_of_an_answer_is_promised_to_be_there_unless_it_says_when(tool
     for schema in nodes(tool.answer_schema):
         optional = [name for name in schema.get("properties", {}) if name not in schema["required"]]
         assert all(schema["properties"][name]["description"].startswith("There only ") for name in optional)
-    shown = {"execute_tests": ["coverage", "base"], "explain_environment": ["members"]}
+    shown = {"execute_tests": ["coverage", "base", "timing"], "explain_environment": ["members"]}
     keys = tool.output_schema["properties"]
     assert list(keys) == list(tool.answer_schema["properties"])
     assert [name for name in keys if name not in tool.output_schema["required"]] == shown.get(tool.name, [])

@@ -179,7 +179,7 @@ class ExecuteTests(Chosen):
         description="Show lines that did not run, with the project's coverage.py: all, or those changed since the ref"
         " in changed.",
     )
-
+    timing: StrictBool = Field(default=False, description="Tell where the time went, and the largest saving.")
     base: GitRef | None = Field(default=None, description="Which failures are new, old or changed since this git ref.")
 
     @field_validator("maxfail")

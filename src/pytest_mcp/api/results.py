@@ -124,6 +124,56 @@ class AgainstBase(Shape):
     mended: NamedTests | None = Field(description="That fail there and pass now.")
 
 
+class Spent(Shape):
+    name: str
+    seconds: float
+    calls: int
+
+
+class FixtureTime(Shape):
+    name: str
+    scope: str
+    place: str
+    seconds: float = Field(description="In its setup, without the fixtures that it names.")
+    calls: int
+    teardown: float
+    waiting: float = Field(description="Of its setup, in one of waits.")
+    slowest: str = Field(description="The test for which it took longest.")
+
+
+class TestTime(Shape):
+    __test__ = False
+
+    node_id: str
+    setup: float
+    call: float
+    teardown: float
+    waiting: float = Field(description="Of all three, in one of waits.")
+
+
+class Wait(Shape):
+    what: str = Field(description="time.sleep, network or process.")
+    place: str = Field(description="The line of the project.")
+    seconds: float
+    calls: int
+
+
+class Timing(Shape):
+    """Where the time of a run went, in seconds; each list begins with what took longest."""
+
+    saving: str = Field(description="The largest one.")
+    seconds: float
+    before_tests: float = Field(description="Until the first test.")
+    workers: int = Field(description="Of pytest-xdist; their times are added up.")
+    parts: list[Spent]
+    imports: list[Spent] = Field(description="Modules of the project, and other packages as a whole.")
+    collection: list[Spent] = Field(description="Files and hooks, without imports.")
+    fixtures: list[FixtureTime]
+    tests: list[TestTime]
+    functions: list[Spent] = Field(description="Tests with several sets of parameters.")
+    waits: list[Wait]
+
+
 def _is_absent(value: object) -> bool:
     return value is None
 
@@ -146,6 +196,7 @@ class ExecuteResult(Shape):
     omitted: Omitted | None
     coverage: Annotated[Coverage | None, Field(description="There only if asked for.", exclude_if=_is_absent)] = None
     base: Annotated[AgainstBase | None, Field(description="There only if asked for.", exclude_if=_is_absent)] = None
+    timing: Annotated[Timing | None, Field(description="There only if asked for.", exclude_if=_is_absent)] = None
 
 
 class PartialResult(ExecuteResult):

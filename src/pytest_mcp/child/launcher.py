@@ -103,6 +103,8 @@ def plugins_of(channel: Any, job: Job) -> list[Any]:
         plugins.append(ours("line_tracing").Tracing(reporter, job))
     if job["calls"] is not None:
         plugins.append(ours("call_tracing").CallTracing(reporter, job))
+    if job["timing"]:
+        plugins.append(ours("timing").Timing(reporter))
     if job["workers"] is not None:
         plugins.append(ours("xdist_controller").RequestedWorkers(channel, job))
     if job["moved"] is not None:

@@ -37,8 +37,8 @@ STACK_SECONDS = 1.0
 # How long xdist waits for workers to exit if the run is interrupted; by default ten seconds.
 EXIT_SECONDS = 0.2
 
-# What each worker reports of its own tests.
-OF_TESTS = ("phase", "unreported")
+# What each worker reports of its own.
+OF_TESTS = ("phase", "timed", "unreported")
 # What every worker reports of the same collection.
 OF_COLLECTION = (
     *("collection_error", "collection_skipped", "collector", "deselected", "selected", "usage_error", "marks"),

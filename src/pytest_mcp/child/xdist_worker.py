@@ -12,7 +12,7 @@ import os
 import sys
 import threading
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Generator
+from typing import TYPE_CHECKING, Any, Callable, Generator
 
 import pytest
 from admission import Admission
@@ -30,8 +30,8 @@ ATOMS = (type(None), bool, float, complex, bytes)
 LEAST = -(2**31)
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_configure(config: Any) -> None:
+def configure(config: Any, ours: Callable[[str], Any]) -> None:
+    """`ours` loads a module of ours."""
     # Code of the project must not find it.
     sys.modules.pop(PLUGIN, None)
     # If this fails, the controller reports what xdist passes on.
@@ -42,6 +42,8 @@ def pytest_configure(config: Any) -> None:
         reporter: Any = WorkerReporter(records, job)
         for plugin in (WorkerOutput(config, records, reporter.clip), reporter, Admission(reporter.channel, job)):
             config.pluginmanager.register(plugin)
+        if job["timing"]:
+            config.pluginmanager.register(ours("timing").Timing(reporter, in_worker=True))
 
 
 def answer_with_stacks(channel: Any) -> None:

@@ -16,10 +16,11 @@ from pytest_mcp.api.results import (
     ExecuteResult,
     FailureGroup,
     TestResult,
+    Timing,
     Verdict,
 )
 from pytest_mcp.cli import typed_advice
-from pytest_mcp.report import collection_errors, grouping
+from pytest_mcp.report import collection_errors, grouping, timing
 from pytest_mcp.report.report import Report
 from pytest_mcp.terminal.colours import RESET, Colour, Lines, Painter, lines_of_notices, spaced
 from pytest_mcp.text import cut_middle, safe, safe_line, safe_with_colour, span
@@ -32,6 +33,8 @@ _VERDICTS: dict[Verdict, tuple[str, Colour]] = {
 }
 # Failures in the list at the end.
 MAX_LISTED = 100
+# Of the longest bar.
+BAR_COLUMNS = 20
 # Lines that explain a failure in an annotation.
 MAX_EXPLAINED = 6
 # How a line of a traceback begins, and how it is shown.
@@ -52,6 +55,7 @@ def report_lines(
         *(collection_error_lines(error, painter) for error in result.collection_errors),
         _coverage(result.coverage, painter) if result.coverage else [],
         _base(result.base) if result.base else [],
+        *(_timing(result.timing, painter) if result.timing else []),
         lines_of_notices(result.notices, painter),
         [painter.paint(f"Not everything is shown; {more} shows it.", "dim")] if is_cut else [],
         [f"To run the failures again: {safe_line(again)}"] if again else [],
@@ -108,6 +112,22 @@ def _base(base: AgainstBase) -> Lines:
             more = [f"and {group.count - len(group.node_ids)} more"] * (group.count > len(group.node_ids))
             lines += [f"  {group.count} {name}", *(f"    {safe_line(each)}" for each in [*group.node_ids, *more])]
     return lines if lines[1:] else [f"{lines[0]} no difference"]
+
+
+def _timing(known: Timing, painter: Painter) -> Iterator[Lines]:
+    """Bars of one scale, the parts of the run behind what they consist of, and last what would save most."""
+    scale = BAR_COLUMNS / max(timing.LEAST, *(part.seconds for part in known.parts))
+    for kind, title in reversed(timing.TITLES.items()):
+        rows = timing.chart(known, kind)
+        yield [painter.paint(title, "bold")] * bool(rows) + [_bar(row, scale, painter) for row in rows]
+    before = f"{span(known.before_tests)} of {span(known.seconds)} passed before the first test."
+    yield [before, painter.paint(safe_line(known.saving), "bold")]
+
+
+def _bar(row: timing.Bar, scale: float, painter: Painter) -> str:
+    bar = "#" * min(BAR_COLUMNS, round(row.seconds * scale))
+    drawn = painter.paint(bar, "cyan") + " " * (BAR_COLUMNS - len(bar))
+    return f"{row.seconds:9.3f} s {drawn} {safe_line(row.name)}" + (f" ({row.note})" if row.note else "")
 
 
 def _gaps(file: CoverageFile, painter: Painter) -> str:

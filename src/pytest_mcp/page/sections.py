@@ -12,9 +12,9 @@ from itertools import takewhile
 from typing import Any, NamedTuple
 
 from pytest_mcp import __version__
-from pytest_mcp.api.results import CollectionError, CoverageFile, Outcome, Summary, Verdict
+from pytest_mcp.api.results import CollectionError, CoverageFile, Outcome, Summary, Timing, Verdict
 from pytest_mcp.page.content import Content, PageOrigin, Result, SourceLines
-from pytest_mcp.report import collection_errors, coverage, serialize
+from pytest_mcp.report import collection_errors, coverage, serialize, timing
 from pytest_mcp.report.report import RanTest, Report
 from pytest_mcp.text import cut_middle, few, label, span
 
@@ -216,8 +216,20 @@ def _times(content: Content) -> PageSection:
         files[test.node_id.partition("::")[0]] += test.duration
     slowest = {test.node_id: test.duration for test in content.tests}
     charts = [("Slowest tests", _bars(slowest)), ("Slowest files", _bars(files))]
-    drawn = [chart for chart in charts if len(chart[1]) > 1]
-    return PageSection("times", "Where the time went", [("charts", drawn)] if drawn else [])
+    said: list[Block] = []
+    if known := content.report.timing:
+        said = [("text", sentence(f"{known.saving}."))]
+        charts = [(title, _timed_bars(known, kind)) for kind, title in timing.TITLES.items()] + charts[1:]
+    drawn = [chart for chart in charts if len(chart[1]) > 1 or (said and chart[1])]
+    return PageSection("times", "Where the time went", [*said, *([("charts", drawn)] if drawn else [])])
+
+
+def _timed_bars(known: Timing, kind: str) -> list[tuple[str, str, float]]:
+    whole = max(timing.LEAST, *(part.seconds for part in known.parts))
+    rows = timing.chart(known, kind)[:MAX_BARS]
+    labels = (f"{row.seconds:.3f} s" + (f", {row.note}" if row.note else "") for row in rows)
+    shares = (round(min(100.0, 100 * row.seconds / whole), 1) for row in rows)
+    return list(zip((short(row.name) for row in rows), labels, shares, strict=True))
 
 
 def _slowest(seconds: Mapping[str, float]) -> list[tuple[str, float]]:

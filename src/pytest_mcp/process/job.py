@@ -142,6 +142,8 @@ class Job(TypedDict):
     # A checkout and the copy that is tested instead of it: no module may come from the checkout.
     moved: list[str] | None
     coverage: JobCoverage | None
+    # Whether the child measures where the time goes.
+    timing: bool
     # Its memory is limited: some of it is kept for reporting.
     limited_memory: bool
 

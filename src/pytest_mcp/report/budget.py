@@ -11,7 +11,17 @@ from typing import Any, NamedTuple
 
 from pytest_mcp.api.requests import ExecuteTests
 from pytest_mcp.api.results import LISTED_WITHOUT_FAILURE, Coverage, ExecuteResult, FailureGroup, Omitted, TestResult
-from pytest_mcp.report import captured, collection_errors, coverage, fitting, grouping, rendering, serialize, tokens
+from pytest_mcp.report import (
+    captured,
+    collection_errors,
+    coverage,
+    fitting,
+    grouping,
+    rendering,
+    serialize,
+    timing,
+    tokens,
+)
 from pytest_mcp.report.base_groups import MAX_NAMED
 from pytest_mcp.report.example_style import CAPTURED, LINES, WIDTH, ExampleStyle
 from pytest_mcp.report.failures import Failure
@@ -35,6 +45,9 @@ TEXT_CHARACTERS = 4000
 # Files with lines that did not run, before further causes have examples, and in all, except with detail tests or full.
 FIRST_FILES = 5
 MAX_FILES = 20
+# Rows of each part of `timing`, and with detail tests.
+FIRST_ROWS = 5
+MAX_ROWS = 30
 # Of what had finished, in the data of an error.
 PARTIAL_BYTES = 2 * 1024 * 1024
 
@@ -62,8 +75,9 @@ class Rung:
     further: int = 0
     not_failed: int = 0
     files: int = 0
-    # How many tests of each group of `base`.
+    # How many tests of each group of `base`, and how many rows of each part of `timing`.
     named: int = 0
+    timed: int = 0
 
 
 def fit_execution(report: Report, request: ExecuteTests, *, ceiling: int) -> ExecuteResult:
@@ -94,6 +108,7 @@ def _in_full(report: Report) -> Iterator[ExecuteResult]:
         json_report=report.json_report,
         coverage=_coverage(report, len(report.coverage.files) if report.coverage else 0, in_full=True),
         base=report.base.answer(report.base.largest) if report.base else None,
+        timing=report.timing,
     )
     yield answer
     without: dict[str, Any] = {"json_report": None}
@@ -169,6 +184,7 @@ class _Ladder:
         self.files = ever_larger(gaps if request.detail == "tests" else min(gaps, MAX_FILES))
         groups = report.base.largest if report.base else 0
         self.named = ever_larger(groups if request.detail == "tests" else min(groups, MAX_NAMED))
+        self.timed = ever_larger((MAX_ROWS if request.detail == "tests" else FIRST_ROWS) if report.timing else 0)
         self.examples: dict[tuple[str, int, int | None], _Example] = {}
 
     def highest(self, fits: Fits) -> ExecuteResult:
@@ -194,6 +210,7 @@ class _Ladder:
         steps += [{"tokens": most} for most in (*LESS_TOKENS, round(FIRST_TOKENS * self.scale))] if groups else []
         steps += [{"ids": True}]
         steps += [{"named": number} for number in self.named]
+        steps += [{"timed": number} for number in self.timed]
         steps += [{"files": number} for number in self.files if number <= FIRST_FILES]
         steps += [{"examples": number} for number in range(2, self.causes + 1)]
         steps += [{"text": True}]
@@ -242,6 +259,7 @@ class _Ladder:
             json_report=None,
             coverage=_coverage(report, rung.files, in_full=self.request.detail != "auto"),
             base=report.base.answer(rung.named) if report.base else None,
+            timing=timing.first_rows(report.timing, rung.timed) if report.timing else None,
             omitted=self._omitted(rung, failed, of_pytest=max(0, len(report.condensed) - len(text))),
         )
 

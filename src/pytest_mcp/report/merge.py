@@ -8,7 +8,7 @@ decided in `verdict`.
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, TypeVar
 
-from pytest_mcp.report import base_groups, coverage, rerun, verdict
+from pytest_mcp.report import base_groups, coverage, rerun, timing, verdict
 from pytest_mcp.report.report import Report
 from pytest_mcp.text import few
 
@@ -62,6 +62,7 @@ def merge(
         captures=all(report.captures for report in reports),
         locals=any(report.locals for report in reports),
         coverage=coverage.merged_coverage([report.coverage for report in reports if report.coverage]),
+        timing=timing.merged_timing([report.timing for report in reports if report.timing]),
         base=base_groups.merged_groups([report.base for report in reports if report.base]),
     )
 

@@ -15,7 +15,7 @@ from pydantic import Field, PlainSerializer, PlainValidator
 
 from pytest_mcp.api.errors import CallError, ExecutionFailed, RunEnvironment, RunFacts
 from pytest_mcp.api.requests import ExecuteTests
-from pytest_mcp.api.results import CollectionError, ExecuteResult, Outcome, PartialResult, Summary, Verdict
+from pytest_mcp.api.results import CollectionError, ExecuteResult, Outcome, PartialResult, Summary, Timing, Verdict
 from pytest_mcp.config.model import Shard
 from pytest_mcp.process import additions
 from pytest_mcp.report import (
@@ -28,6 +28,7 @@ from pytest_mcp.report import (
     rerun,
     selection,
     shard_facts,
+    timing,
 )
 from pytest_mcp.report.base_groups import BaseGroups
 from pytest_mcp.report.coverage import MeasuredCoverage
@@ -113,6 +114,7 @@ class Report:
     locals: bool = False
     coverage: MeasuredCoverage | None = None
     base: BaseGroups | None = None
+    timing: Timing | None = None
     json_report: dict[str, Any] | None = None
     shard: ShardFacts | None = None
     # Which Python ran which command, and where; None if no process was started.
@@ -220,6 +222,7 @@ def execution_report(run: Run[ExecuteTests], problem: CallError | None) -> Repor
         captures=request.captures,
         locals=request.locals,
         coverage=_coverage(run) if request.coverage else None,
+        timing=additions.made("timing", bind(timing.timing_of, ledger), instead=None) if request.timing else None,
         json_report=_json_report(run) if request.detail == "full" and has_result else None,
         shard=shard_facts.facts_of_run(run),
         environment=run.environment,

@@ -58,6 +58,7 @@ def build(request: Request, config: Config, python: Path, *, own_prefix: Path, c
             "calls": None,
             "moved": None,
             "coverage": None,
+            "timing": isinstance(request, ExecuteTests) and request.timing and not collect_only,
             "limited_memory": config.max_memory is not None,
         },
         reproduction=(

@@ -245,6 +245,29 @@ class Covered(NamedTuple):
     error: str | None
 
 
+# --- time ----------------------------------------------------------------------------------------
+
+# A name, seconds, and how often.
+SpentRow = tuple[str, float, int]
+
+
+class Timed(NamedTuple):
+    """Where the time of one process went: all of it, until its first test, its parts, and what took longest.
+
+    The rows have the keys of the answer, in their order.
+    """
+
+    worker: bool
+    seconds: float
+    before: float
+    parts: list[SpentRow]
+    imports: list[SpentRow]
+    collection: list[SpentRow]
+    fixtures: list[tuple[str, str, str, float, int, float, float, str]]
+    tests: list[tuple[str, float, float, float, float]]
+    waits: list[tuple[str, str, float, int]]
+
+
 # --- recorded calls -------------------------------------------------------------------------------
 
 # Rows of the table of values, each a kind and what belongs to it. They are checked where they are used.

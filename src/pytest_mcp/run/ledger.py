@@ -72,6 +72,7 @@ class Ledger:
     measuring: events.Measuring | None = None
     covered: events.Covered | None = None
     covered_files: list[events.CoveredFile] = field(default_factory=list)
+    timed: list[events.Timed] = field(default_factory=list)
     distributed: events.Distributed | None = None
     # The worker of each test, by the test's place in the collection.
     ran_on: dict[int, str] = field(default_factory=dict)

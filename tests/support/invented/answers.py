@@ -16,7 +16,7 @@ from tests.support.invented.records import execution, one_test, raised, session
 CEILING = 16 * 1024 * 1024
 PRINTED = "collected 9 items\n\ntest_a.py .F\n\na plugin speaks\n=== 1 passed in 0.1s ===\n"
 # `coverage` is there only if it is asked for.
-KEYS = [key for key in ExecuteResult.model_fields if key not in ("coverage", "base")]
+KEYS = [key for key in ExecuteResult.model_fields if key not in ("coverage", "base", "timing")]
 
 
 def word(number: int) -> str:

@@ -1,12 +1,12 @@
 """Anything a child could ever write into its report, true or not."""
 
 import json
-from typing import Any, get_type_hints
+from typing import Any, get_args, get_type_hints
 
 from hypothesis import strategies as st
 
 from pytest_mcp.run.decode import KINDS
-from pytest_mcp.run.events import CallCode, CallRow, Event, Item, Phase, Selected, Started
+from pytest_mcp.run.events import CallCode, CallRow, Event, Item, Phase, Selected, Started, Timed
 from pytest_mcp.run.exceptions import Chain
 from tests.support.invented.records import (
     CHAIN,
@@ -88,6 +88,10 @@ def fields_of(kind: type[Event]) -> dict[str, Any]:
 executed = st.lists(st.tuples(words, st.sampled_from(["1", "3-5,9"])), max_size=3)
 OF_HINT[Chain | None] = (st.none() | chains).map(CHAIN)
 OF_HINT[dict[str, list[tuple[str, str]]]] = st.dictionaries(words, executed, max_size=2)
+for hint in get_type_hints(Timed).values():
+    if hint not in OF_HINT:
+        (row,) = get_args(hint)
+        OF_HINT[hint] = st.lists(st.tuples(*(OF_HINT[part] for part in get_args(row))), max_size=3)
 ways_up = st.lists(st.sampled_from(["../pytest.ini", "../../conftest.py"]), max_size=3)
 # Values of these fields decide what a record means, so most of them are meant.
 OF_NAME: dict[str, st.SearchStrategy[Any]] = {

@@ -44,6 +44,7 @@ JOB: Job = {
     "calls": None,
     "moved": None,
     "coverage": None,
+    "timing": False,
     "limited_memory": False,
 }
 

@@ -6,7 +6,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pytest_mcp.run.decode import KINDS, Record, parse
-from pytest_mcp.run.events import MAX_ENTRIES, MAX_LINES, CallCode, CallRow, Event, Executed, Item, Line, Phase
+from pytest_mcp.run.events import MAX_ENTRIES, MAX_LINES, CallCode, CallRow, Event, Executed, Item, Line, Phase, Timed
 from pytest_mcp.run.exceptions import Frame, Raised
 from tests.support.invented.records import finished
 from tests.support.invented.streams import any_event, fields_of, json_values, line_of
@@ -21,6 +21,7 @@ def usual(kind: str) -> dict[str, Any]:
     plain |= {list[list[Any]]: [["atom", "1"]], list[CallCode]: [["x", "x", 1, 1, ["x"], 1, 1]]}
     plain |= {list[list[int]]: [[1]], list[CallRow]: [[1, 1, "x", 1, "x", 1, 1, [1], [1], [1]]]}
     plain |= {list[tuple[str, str]]: [["t", "x"]], dict[str, Any]: {}, dict[str, list[tuple[str, str]]]: {}}
+    plain |= {hint: [] for hint in fields_of(Timed).values() if hint not in plain}
     told = {name: plain.get(hint) for name, hint in fields_of(KINDS[kind]).items()}
     told |= {"ranges": "3-5,9"} if kind == "covered_file" else {}
     return told | ({"settings": ["../tox.ini"], "conftests": []} if kind == "above_root" else {})

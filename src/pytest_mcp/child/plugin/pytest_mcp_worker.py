@@ -24,7 +24,13 @@ assert spec.loader is not None
 launcher = module_from_spec(spec)
 spec.loader.exec_module(launcher)
 
-pytest_configure = launcher.ours("xdist_worker").pytest_configure
+# With all it needs, before any code of the project is loaded.
+worker = launcher.ours("xdist_worker")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: Any) -> None:
+    worker.configure(config, launcher.ours)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

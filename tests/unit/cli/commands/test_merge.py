@@ -46,9 +46,9 @@ def test_json_is_one_line_in_the_shape_of_execute_tests(both: list[Path], capsys
     assert typed(*both, as_json=True) == 0
 
     (printed,) = capsys.readouterr().out.splitlines()
-    # Only a call that asks for coverage has that key.
+    # Only a call that asks for them has the others.
     assert list(json.loads(printed)) == [
-        name for name in ExecuteResult.model_fields if name not in ("coverage", "base")
+        name for name in ExecuteResult.model_fields if name not in ("coverage", "base", "timing")
     ]
 
 

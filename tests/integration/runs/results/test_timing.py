@@ -1,0 +1,125 @@
+"""`timing`: real runs of ten suites, each slow for another reason. pytest's own durations are the oracle."""
+
+import re
+
+import pytest
+
+from tests.support.projects.slow_suites import SUITES, WORK
+from tests.support.workbench import Workbench
+
+MIXED = """\
+import pytest, time
+
+@pytest.fixture(scope="module", params=[1, 2])
+def server(request):
+    time.sleep(0.02)
+    yield request.param
+    time.sleep(0.03)
+
+@pytest.fixture
+def broken(server): raise ValueError
+
+def test_passes(server): time.sleep(0.01)
+def test_fails(server): assert not time.sleep(0.01)
+def test_errs(broken): pass
+@pytest.mark.skip
+def test_skips(): pass
+"""
+
+
+@pytest.mark.parametrize("name", SUITES)
+async def test_the_largest_saving_is_named(bench: Workbench, name: str) -> None:
+    suite = SUITES[name]
+    bench.write({"work.py": WORK, "conftest.py": "", **suite.files})
+
+    answer = await bench.execute(timing=True, **({"workers": suite.workers} if suite.workers > 1 else {}))
+
+    saving = answer["timing"]["saving"]
+    assert [word for word in suite.says if word not in saving] == [], saving
+    assert answer["timing"]["workers"] == (suite.workers if suite.workers > 1 else 0)
+
+
+@pytest.mark.parametrize("environment", ["pytest-7.0", "pytest-9"])
+async def test_sums_are_those_of_pytest_and_parts_are_the_whole(bench: Workbench, environment: str) -> None:
+    bench.write({"test_a.py": MIXED})
+
+    answer = await bench.using(environment).execute(timing=True, detail="full")
+
+    timing, tests = answer["timing"], answer["json_report"]["tests"]
+    parts = {part["name"]: part["seconds"] for part in timing["parts"]}
+    for phase in ("setup", "call", "teardown"):
+        of_pytest = {test["nodeid"]: test[phase]["duration"] for test in tests if phase in test}
+        assert parts[phase] == pytest.approx(sum(of_pytest.values()), abs=0.001)
+        ours = {test["node_id"]: test[phase] for test in timing["tests"]}
+        assert all(ours[name] == pytest.approx(of_pytest[name], abs=0.001) for name in ours if name in of_pytest)
+    assert sum(parts.values()) == pytest.approx(timing["seconds"], abs=0.005)
+    (server,) = (fixture for fixture in timing["fixtures"] if fixture["name"] == "server")
+    assert (server["scope"], server["calls"], server["place"]) == ("module", 2, "test_a.py:3")
+    assert server["slowest"].startswith("test_a.py::test_")
+    assert server["seconds"] >= server["waiting"] >= 0.04
+    assert server["teardown"] >= 0.06
+    assert {wait["place"]: wait["calls"] for wait in timing["waits"]} == {
+        f"test_a.py:{line}": 2 for line in (5, 7, 12, 13)
+    }
+
+
+async def test_nothing_of_it_is_in_an_answer_that_was_not_asked_for_it(bench: Workbench) -> None:
+    bench.write({"test_a.py": "import time\ndef test_a(): assert type(time.sleep).__name__.startswith('builtin')\n"})
+
+    answer = await bench.execute()
+
+    assert answer["verdict"] == "passed"
+    assert "timing" not in answer
+
+
+async def test_tests_find_what_is_measured_as_it_was(bench: Workbench) -> None:
+    source = """
+        import importlib, socket, subprocess, sys, time, traceback, warnings
+        from unittest import mock
+        import pytest
+
+        def test_a_patched_sleep_is_not_measured():
+            with mock.patch("time.sleep", autospec=True) as sleep:
+                time.sleep(3)
+            sleep.assert_called_once_with(3)
+
+        def test_a_failing_import_has_no_frame_of_ours():
+            with pytest.raises(ZeroDivisionError) as caught:
+                import broken
+            assert [each.name for each in traceback.extract_tb(caught.value.__traceback__)] == [
+                "test_a_failing_import_has_no_frame_of_ours", "<module>"
+            ]
+
+        def test_a_warning_of_an_import_names_the_importing_line():
+            with pytest.warns(DeprecationWarning) as caught:
+                import deprecated
+            assert caught[0].filename == __file__
+
+        def test_processes_and_sockets_work():
+            assert subprocess.run([sys.executable, "-c", "print(1)"], stdout=subprocess.PIPE).stdout == b"1\\n"
+            one, other = socket.socketpair()
+            other.sendall(b"abc")
+            assert one.recv(3) == b"abc"
+            one.close(); other.close()
+    """
+    bench.write(
+        {
+            "broken.py": "1 / 0\n",
+            "deprecated.py": "import warnings\nwarnings.warn('old', DeprecationWarning, stacklevel=2)\n",
+            "test_a.py": "\n".join(line[8:] for line in source.split("\n")),
+        }
+    )
+
+    answer = await bench.execute(timing=True)
+
+    assert answer["verdict"] == "passed", answer["tests"]
+    assert [wait for wait in answer["timing"]["waits"] if wait["what"] == "time.sleep"] == []
+
+
+async def test_a_test_that_is_stuck_in_a_wait_has_the_stack_of_its_own(bench: Workbench) -> None:
+    bench.write({"test_a.py": "import time\ndef test_stuck():\n    time.sleep(60)\n"})
+
+    failure = await bench.refused("execute_tests", timing=True, timeout=2)
+
+    assert re.search(r"test_a\.py:3: in test_stuck", failure.message)
+    assert "timing.py" not in failure.message
