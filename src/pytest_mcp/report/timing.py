@@ -33,6 +33,8 @@ KEPT = 300
 LEAST = 0.001
 # Of causes that take nearly as long as the longest one the first is named: the others lie in it, or it in them.
 NEARLY = 0.8
+# What pytest itself does between two tests, and in a phase besides fixtures, takes less than this.
+OF_PYTEST = 0.002
 # What takes less than this part of a run does not stand out.
 LEAST_SHARE = 0.1
 
@@ -252,8 +254,9 @@ def _rests(timing: Timing, of: str) -> Iterator[Candidate]:
         ),
         "what runs between tests (hooks, plugins)": (parts[OTHER].seconds if OTHER in parts else 0.0, []),
     }
+    tests = parts["call"].calls
     for what, (seconds, rows) in known.items():
-        rest = seconds - sum(row.seconds for row in rows)
+        rest = seconds - sum(row.seconds for row in rows) - OF_PYTEST * tests
         yield rest, f"{what} takes {span(rest)} {of}"
 
 

@@ -13,7 +13,7 @@ from pytest_mcp.cli import render_run
 from pytest_mcp.report import report
 from pytest_mcp.report.budget import fit_execution
 from pytest_mcp.report.report import Report
-from pytest_mcp.run.events import Covered, CoveredFile, Event, Started
+from pytest_mcp.run.events import Covered, CoveredFile, Event, Started, Timed
 from pytest_mcp.terminal.colours import Painter
 from tests.support.invented.records import BOUNDS, execution, one_test, phase, raised, session, skipped, uncollected
 
@@ -41,6 +41,30 @@ def test_a_green_run_is_told_in_one_line_when_there_is_nothing_else() -> None:
     told = [one_test(f"test_a.py::test_{n}") for n in range(6)]
 
     assert lines(*told, selected=6, code=0, stdout="6 passed in 0.05s") == ["passed: 6 passed in 0.50 s"]
+
+
+def test_where_the_time_went_is_drawn_in_bars_of_one_scale_below_them_the_largest_saving() -> None:
+    database = ("database", "function", "conftest.py:3", 4.0, 80, 1.0, 0.0, "")
+    slowest = ("a.py::fine", 5.0, 3.0, 0.0, 0.0)
+    parts = [("setup", 5.0, 80), ("call", 3.0, 80), ("teardown", 1.0, 80), ("start", 0.5, 1), ("collection", 0.5, 1)]
+    timed = Timed(False, 10.0, 1.0, parts, [("yaml", 0.5, 9)], [], [database], [slowest], [])
+
+    said = lines(*one_test("a.py::fine"), timed, selected=1, code=0, timing=True)
+
+    assert said[2:-2] == [
+        *("Imports", "    0.500 s ##                   yaml (9x)", ""),
+        *("Slowest tests", "    8.000 s #################### a.py::fine (setup 5.0 s, call 3.0 s)", ""),
+        *("Fixtures", "    5.000 s #################### database (function, 80x, 1.0 s teardown)", ""),
+        "Parts of the run",
+        "    5.000 s #################### setup (80x)",
+        "    3.000 s ############         call (80x)",
+        "    1.000 s ####                 teardown (80x)",
+        "    0.500 s ##                   start",
+        "    0.500 s ##                   collection",
+        "",
+        "1.0 s of 10.0 s passed before the first test.",
+        "fixture database is built 80 times, 5.0 s of 10.0 s: scope function",
+    ]
 
 
 def test_few_tests_without_a_failure_are_named_with_the_reason_of_a_skip() -> None:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from pytest_mcp.api.errors import ExecutionFailed, RunFacts
+from pytest_mcp.api.results import Spent, Timing
 from pytest_mcp.page import sections
 from pytest_mcp.page.content import Content
 from pytest_mcp.page.sections import MAX_BARS, MAX_FAILING, banner
@@ -128,6 +129,27 @@ def test_the_slowest_come_first_and_a_file_takes_as_long_as_its_tests() -> None:
     assert slowest == [("b.py::0", "1.000 s", 100.0), ("a.py::0", "0.500 s", 50.0), ("a.py::1", "0.250 s", 25.0)]
     assert files == [("b.py", "1.000 s", 100.0), ("a.py", "0.750 s", 75.0)]
     assert len(blocks(listing(timed(*range(1, 100))), "times")["charts"][0][1]) == MAX_BARS
+
+
+def test_times_that_were_measured_have_their_saving_and_bars_of_one_scale() -> None:
+    parts = [Spent(name="setup", seconds=2.0, calls=4), Spent(name="call", seconds=1.0, calls=4)]
+    rows: dict[str, Any] = {
+        "imports": [Spent(name="yaml", seconds=0.5, calls=1)],
+        "collection": [],
+        "fixtures": [],
+        "tests": [],
+    }
+    known = Timing(
+        saving="do less", seconds=3.0, before_tests=0.0, workers=0, parts=parts, functions=[], waits=[], **rows
+    )
+
+    shown = blocks(content_of(passing_run(), timing=known), "times")
+
+    assert shown["text"] == "do less."
+    assert shown["charts"][:2] == [
+        ("Parts of the run", [("setup", "2.000 s, 4x", 100.0), ("call", "1.000 s, 4x", 50.0)]),
+        ("Imports", [("yaml", "0.500 s", 25.0)]),
+    ]
 
 
 def test_rows_that_do_not_fit_are_counted() -> None:
