@@ -104,7 +104,7 @@ def plugins_of(channel: Any, job: Job) -> list[Any]:
     if job["calls"] is not None:
         plugins.append(ours("call_tracing").CallTracing(reporter, job))
     if job["timing"]:
-        plugins.append(ours("timing").Timing(reporter))
+        plugins.append(ours("timing").Timer(reporter))
     if job["workers"] is not None:
         plugins.append(ours("xdist_controller").RequestedWorkers(channel, job))
     if job["moved"] is not None:

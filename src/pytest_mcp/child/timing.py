@@ -41,7 +41,7 @@ WRAPPER: Any = {"wrapper" if "wrapper" in signature(pytest.hookimpl).parameters 
 PHASES = {"setup": 0, "call": 1, "teardown": 2}
 
 
-class Spent:
+class Tally:
     """Seconds that were spent in one thing, and how often. Only of fixtures is more known."""
 
     __slots__ = ("calls", "longest", "seconds", "slowest", "teardown", "waiting")
@@ -57,38 +57,22 @@ class Spent:
 
 
 class Replaced:
-    """Functions of the standard library that are replaced while tests run: those that import, and those that wait."""
+    """Functions of the standard library that are replaced until the process ends: those that import or wait."""
 
     def __init__(self, clock: Callable[[], float], place_of: Callable[[Any], str]) -> None:
         self.clock = clock
         self.place_of = place_of
         self.thread = threading.get_ident()
-        self.undo: list[Callable[[], None]] = []
         # Seconds of spans inside each open span; by name, those without what was inside.
         self.inner: list[float] = []
-        self.modules: dict[str, Spent] = {}
+        self.modules: dict[str, Tally] = {}
         self.imported = 0.0
-        self.waits: dict[tuple[str, str], Spent] = {}
+        self.waits: dict[tuple[str, str], Tally] = {}
         self.waited = 0.0
         self.is_waiting = False
         self.watch_imports()
         for module in dict.fromkeys(name for name, *_ in WAITS):
             self.watch_waits(module)
-
-    def restore(self) -> None:
-        while self.undo:
-            self.undo.pop()()
-
-    def replace(self, owner: Any, name: str, function: Any) -> None:
-        is_own, original = name in vars(owner), getattr(owner, name)
-        setattr(owner, name, function)
-
-        def restore() -> None:
-            # Not what a test has put there.
-            if vars(owner).get(name) is function:
-                setattr(owner, name, original) if is_own else delattr(owner, name)
-
-        self.undo.append(restore)
 
     def watch_imports(self) -> None:
         """Python calls this function for every module that is not loaded yet."""
@@ -105,7 +89,7 @@ class Replaced:
 
         if find_and_load is not None:
             _find_and_load.__code__ = _find_and_load.__code__.replace(co_filename=IMPORTLIB)
-            self.replace(bootstrap, "_find_and_load", _find_and_load)
+            bootstrap._find_and_load = _find_and_load
 
     def enter_import(self) -> float | None:
         if threading.get_ident() != self.thread:
@@ -118,22 +102,22 @@ class Replaced:
             self.imported += self.leave(self.modules, str(name), begun)
             self.watch_waits(name)
 
-    def leave(self, kept: dict[str, Spent], name: str, begun: float) -> float:
+    def leave(self, kept: dict[str, Tally], name: str, begun: float) -> float:
         took = self.clock() - begun
         own = took - self.inner.pop()
         if self.inner:
             self.inner[-1] += took
-        kept.setdefault(name, Spent()).add(own)
+        kept.setdefault(name, Tally()).add(own)
         return own
 
     def watch_waits(self, module: str) -> None:
         """Once the module is loaded: none is imported for this."""
         for name, kind, functions, what in WAITS:
             if name == module and name in sys.modules:
-                with suppress(AttributeError):
+                with suppress(Exception):
                     owner = sys.modules[name] if kind is None else getattr(sys.modules[name], kind)
                     for function in functions:
-                        self.replace(owner, function, self.timed(getattr(owner, function), what))
+                        setattr(owner, function, self.timed(getattr(owner, function), what))
 
     def timed(self, function: Any, what: str) -> Any:
         def wait(*given: Any, **named: Any) -> Any:
@@ -148,13 +132,15 @@ class Replaced:
                 seconds = self.clock() - begun
                 if seconds >= LEAST:
                     self.waited += seconds
-                    self.waits.setdefault((what, self.place_of(sys._getframe(1))), Spent()).add(seconds)
+                    # It must not raise into the test; before pytest is configured no place is known.
+                    with suppress(Exception):
+                        self.waits.setdefault((what, self.place_of(sys._getframe(1))), Tally()).add(seconds)
 
         wait.__name__, wait.__qualname__, wait.__doc__ = function.__name__, function.__qualname__, function.__doc__
         return wait
 
 
-class Timing:
+class Timer:
     def __init__(self, reporter: Reporter, *, in_worker: bool = False) -> None:
         self.reporter = reporter
         self.in_worker = in_worker
@@ -167,8 +153,8 @@ class Timing:
         self.session: tuple[float, float] | None = None
         self.collected: tuple[float, float] | None = None
         self.first: float | None = None
-        self.collectors: dict[str, Spent] = {}
-        self.fixtures: dict[Any, Spent] = {}
+        self.collectors: dict[str, Tally] = {}
+        self.fixtures: dict[Any, Tally] = {}
         # By test its phases, and how long it waited.
         self.tests: dict[str, list[float]] = {}
         # The end of what was measured last in a test, and the waits until then.
@@ -226,7 +212,7 @@ class Timing:
             try:
                 spent = self.fixtures[fixturedef]
             except KeyError:
-                spent = self.fixtures[fixturedef] = Spent()
+                spent = self.fixtures[fixturedef] = Tally()
             spent.calls += 1
             spent.seconds += seconds
             if self.replaced.waited != waited:
@@ -266,13 +252,9 @@ class Timing:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self) -> None:
-        self.replaced.restore()
         # It only informs, and must never raise into pytest.
         with suppress(Exception):
             self.write()
-
-    def pytest_unconfigure(self) -> None:
-        self.replaced.restore()
 
     def write(self) -> None:
         now = self.clock(), self.replaced.imported
@@ -300,19 +282,19 @@ class Timing:
             waits=[[*key, spent.seconds, spent.calls] for key, spent in longest(self.replaced.waits.items())],
         )
 
-    def by_package(self) -> dict[str, Spent]:
+    def by_package(self) -> dict[str, Tally]:
         """Modules of the project each, other libraries as a whole."""
-        packages: dict[str, Spent] = {}
+        packages: dict[str, Tally] = {}
         for name, spent in self.replaced.modules.items():
             path = str(getattr(sys.modules.get(name), "__file__", None))
             is_own = parts_in_project(path, self.reporter.root) is not None
-            packages.setdefault(name if is_own else name.partition(".")[0], Spent()).add(spent.seconds)
+            packages.setdefault(name if is_own else name.partition(".")[0], Tally()).add(spent.seconds)
         return packages
 
     def slowest_tests(self) -> list[tuple[str, list[float]]]:
         return sorted(self.tests.items(), key=lambda each: -sum(each[1][:3]))[:ROWS]
 
-    def described(self, fixture: Any, spent: Spent) -> list[Any]:
+    def described(self, fixture: Any, spent: Tally) -> list[Any]:
         code = code_of(fixture)
         place = "" if code is None else "%s:%d" % (self.reporter.relative(code.co_filename), code.co_firstlineno)
         slowest = self.reporter.relocate(spent.slowest)
@@ -329,10 +311,10 @@ def is_parameter(fixture: Any) -> bool:
     return getattr(code_of(fixture), "co_name", "") == "get_direct_param_fixture_func"
 
 
-def longest(spent: Iterable[tuple[Any, Spent]]) -> list[tuple[Any, Spent]]:
+def longest(spent: Iterable[tuple[Any, Tally]]) -> list[tuple[Any, Tally]]:
     known = [each for each in spent if each[1].seconds + each[1].teardown >= LEAST]
     return sorted(known, key=lambda each: -each[1].seconds - each[1].teardown)[:ROWS]
 
 
-def rows_of(spent: Iterable[tuple[str, Spent]]) -> list[list[Any]]:
+def rows_of(spent: Iterable[tuple[str, Tally]]) -> list[list[Any]]:
     return [[name, each.seconds, each.calls] for name, each in longest(spent)]

@@ -43,7 +43,7 @@ def configure(config: Any, ours: Callable[[str], Any]) -> None:
         for plugin in (WorkerOutput(config, records, reporter.clip), reporter, Admission(reporter.channel, job)):
             config.pluginmanager.register(plugin)
         if job["timing"]:
-            config.pluginmanager.register(ours("timing").Timing(reporter, in_worker=True))
+            config.pluginmanager.register(ours("timing").Timer(reporter, in_worker=True))
 
 
 def answer_with_stacks(channel: Any) -> None:

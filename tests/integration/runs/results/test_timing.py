@@ -123,3 +123,15 @@ async def test_a_test_that_is_stuck_in_a_wait_has_the_stack_of_its_own(bench: Wo
 
     assert re.search(r"test_a\.py:3: in test_stuck", failure.message)
     assert "timing.py" not in failure.message
+
+
+async def test_a_plugin_that_waits_before_pytest_is_configured_loads_and_is_named(bench: Workbench) -> None:
+    plugin = "import time\ntime.sleep(0.5)\n"
+    bench.write(
+        {"pytest.ini": "[pytest]\naddopts = -p early\n", "early.py": plugin, "test_a.py": "def test_a(): pass\n"}
+    )
+
+    answer = await bench.execute(timing=True)
+
+    assert answer["verdict"] == "passed"
+    assert answer["timing"]["saving"].startswith("importing early takes")
