@@ -28,6 +28,7 @@ from xdist_controller import Controller, distributes, is_grouped
 
 if TYPE_CHECKING:
     from channel import Channel
+    from timing import Timer
 
     from pytest_mcp.process.job import Job
 
@@ -40,6 +41,7 @@ LOADS_INSTALLED = "load_setuptools_entrypoints"
 class Reporter:
     config: Any = None
     comparisons: Comparisons | None = None
+    timer: Timer | None = None
     # Only in xdist's controller.
     workers: Controller | None = None
     session: pytest.Session | None = None
@@ -253,6 +255,8 @@ class Reporter:
             self.emit_phase(report, context)
         if context is None and isinstance(report.duration, (int, float)):
             self.durations[nodeid] = self.durations.get(nodeid, 0.0) + report.duration
+            if self.timer is not None:
+                self.timer.keep(nodeid, report.when, report.duration)
 
     def emit_phase(self, report: pytest.TestReport, context: object) -> None:
         fields = {"id": self.relocate(report.nodeid), **fields_of(report, context, self.describer)}

@@ -38,7 +38,7 @@ WAITS = (
 )
 # The wrappers of newer versions of pluggy cost half as much.
 WRAPPER: Any = {"wrapper" if "wrapper" in signature(pytest.hookimpl).parameters else "hookwrapper": True}
-PHASES = {"setup": 0, "call": 1, "teardown": 2}
+PHASES: dict[str | None, int] = {"setup": 0, "call": 1, "teardown": 2}
 
 
 class Tally:
@@ -143,6 +143,7 @@ class Replaced:
 class Timer:
     def __init__(self, reporter: Reporter, *, in_worker: bool = False) -> None:
         self.reporter = reporter
+        reporter.timer = self
         self.in_worker = in_worker
         self.distributes = False
         # Captured, as tests may replace it.
@@ -228,23 +229,14 @@ class Timer:
         if fixturedef in self.fixtures:
             self.fixtures[fixturedef].teardown += self.mark - before
 
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_runtest_logreport(self, report: Any) -> None:
-        self.mark, when = self.clock(), report.when
+    def keep(self, test: str, when: str | None, seconds: float) -> None:
+        """The reporter calls it: one more hook would take longer for every phase of every test."""
+        self.mark = self.clock()
         if self.first is None:
-            self.first = self.mark - report.duration
-        # The time of a subtest is part of its test's.
-        if (
-            self.distributes
-            or when not in PHASES
-            or (type(report) is not pytest.TestReport and hasattr(report, "context"))
-        ):
-            return
-        spent = self.tests.get(report.nodeid)
-        if spent is None:
-            spent = self.tests[report.nodeid] = [0.0, 0.0, 0.0, 0.0]
-        spent[PHASES[when]] += report.duration
-        if self.replaced.waited != self.waited:
+            self.first = self.mark - seconds
+        if not self.distributes:
+            spent = self.tests.get(test) or self.tests.setdefault(test, [0.0, 0.0, 0.0, 0.0])
+            spent[PHASES.get(when, 1)] += seconds
             spent[3] += self.replaced.waited - self.waited
             self.waited = self.replaced.waited
 
