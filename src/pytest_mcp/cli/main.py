@@ -152,20 +152,24 @@ def _parser(typed: Sequence[str], environment: Mapping[str, str]) -> argparse.Ar
         parser_class=_CommandParser,
     )
     for name in COMMANDS:
-        command = commands.add_parser(
-            name,
-            epilog="The options of pytest-mcp itself are accepted here too, unless this\ncommand has one of that name.",
-            allow_abbrev=False,
-            formatter_class=_Formatter,
-            # The command's own options are added later and replace ours.
-            conflict_handler="resolve",
-        )
+        command = _command_parser(commands, name)
         if name in typed:
             for setting in SETTINGS:
                 setting.add_to_command(command)
             _module(name).add_arguments(command)
             parser.misuse = command.misuse = _misuse(name)
     return parser
+
+
+def _command_parser(commands: "argparse._SubParsersAction[_CommandParser]", name: str) -> "_CommandParser":
+    return commands.add_parser(
+        name,
+        epilog="The options of pytest-mcp itself are accepted here too, unless this\ncommand has one of that name.",
+        allow_abbrev=False,
+        formatter_class=_Formatter,
+        # The command's own options are added later and replace ours.
+        conflict_handler="resolve",
+    )
 
 
 class _Parser(argparse.ArgumentParser):

@@ -6,7 +6,7 @@ decided in `verdict`.
 """
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from pytest_mcp.report import base_groups, coverage, rerun, timing, verdict
 from pytest_mcp.report.report import Report
@@ -14,6 +14,9 @@ from pytest_mcp.text import few
 
 # How many notices of the parts are repeated.
 MAX_NOTICES = 20
+# Numbers of a report that are added up, and its lists that follow one another.
+SUMMED = ("duration", "xfailed", "xpassed", "deselected", "repeated", "not_run")
+LISTED = ("tests", "failures", "running")
 
 Named = TypeVar("Named")
 
@@ -42,29 +45,29 @@ def merge(
     )
     return Report(
         evidence,
+        **_joined(reports),
         exit_code=_exit_code(reports, is_empty=verdict.verdict_of(evidence) == "no_tests"),
-        duration=sum(report.duration for report in reports),
         notices=[*notices, *_notices(parts)],
-        # Every shard imports every file, so what cannot be collected, or skips itself, is there once.
-        collection_errors=_once((error.file, error) for report in reports for error in report.collection_errors),
-        tests=[test for report in reports for test in report.tests],
-        failures=[failure for report in reports for failure in report.failures],
-        skipped_modules=_once((module.node_id, module) for report in reports for module in report.skipped_modules),
-        xfailed=sum(report.xfailed for report in reports),
-        xpassed=sum(report.xpassed for report in reports),
-        deselected=sum(report.deselected for report in reports),
-        repeated=sum(report.repeated for report in reports),
-        running=[name for report in reports for name in report.running],
-        not_run=sum(report.not_run for report in reports),
         rerun=_rerun(reports, keeps_apart=keeps_apart),
         printed=_labelled((report.printed, label) for label, report in parts),
         condensed=_labelled((report.condensed, label) for label, report in parts),
-        captures=all(report.captures for report in reports),
-        locals=any(report.locals for report in reports),
-        coverage=coverage.merged_coverage([report.coverage for report in reports if report.coverage]),
-        timing=timing.merged_timing([report.timing for report in reports if report.timing]),
-        base=base_groups.merged_groups([report.base for report in reports if report.base]),
     )
+
+
+def _joined(reports: Sequence[Report]) -> dict[str, Any]:
+    """What is joined in the same way whatever the parts are."""
+    return {
+        **{name: sum(getattr(report, name) for report in reports) for name in SUMMED},
+        **{name: [each for report in reports for each in getattr(report, name)] for name in LISTED},
+        # Every shard imports every file, so what cannot be collected, or skips itself, is there once.
+        "collection_errors": _once((error.file, error) for report in reports for error in report.collection_errors),
+        "skipped_modules": _once((module.node_id, module) for report in reports for module in report.skipped_modules),
+        "captures": all(report.captures for report in reports),
+        "locals": any(report.locals for report in reports),
+        "coverage": coverage.merged_coverage([report.coverage for report in reports if report.coverage]),
+        "timing": timing.merged_timing([report.timing for report in reports if report.timing]),
+        "base": base_groups.merged_groups([report.base for report in reports if report.base]),
+    }
 
 
 def _exit_code(reports: Sequence[Report], *, is_empty: bool) -> int:

@@ -237,19 +237,16 @@ def _lost(ledger: Ledger) -> list[str]:
 
 
 def _shortened(run: Run[Request], request: ExecuteTests) -> list[str]:
-    ledger, notes = run.ledger, []
-    if ledger.shortened:
-        notes.append(
-            f"The output of {ledger.shortened} failure(s) was shortened: all of them together were too long to keep."
-        )
-    if ledger.ended is not None and ledger.ended.clipped_texts > 0:
-        more = "" if request.detail == "full" else "; detail full keeps more of each"
-        texts = f"{ledger.ended.clipped_texts} different text(s) of tests (message, traceback, captured output)"
-        missing = f"{ledger.ended.clipped_characters} characters were cut from their middle"
-        notes.append(f"{texts} were too long: {missing}{more}.")
-    if run.exit.left_out:
-        notes.append(f"pytest's output was too long to keep: {run.exit.left_out} bytes were cut from its middle.")
-    return notes
+    shortened, left_out, ended = run.ledger.shortened, run.exit.left_out, run.ledger.ended
+    clipped, characters = (ended.clipped_texts, ended.clipped_characters) if ended is not None else (0, 0)
+    more = "" if request.detail == "full" else "; detail full keeps more of each"
+    sentences = {
+        f"The output of {shortened} failure(s) was shortened: all of them together were too long to keep.": shortened,
+        f"{clipped} different text(s) of tests (message, traceback, captured output) were too long:"
+        f" {characters} characters were cut from their middle{more}.": clipped > 0,
+        f"pytest's output was too long to keep: {left_out} bytes were cut from its middle.": left_out,
+    }
+    return [sentence for sentence, holds in sentences.items() if holds]
 
 
 def _repeats(ledger: Ledger) -> list[str]:

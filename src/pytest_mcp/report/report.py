@@ -184,18 +184,6 @@ def execution_report(run: Run[ExecuteTests], problem: CallError | None) -> Repor
         for record in ledger.completed
         if record.outcome in ("failed", "error")
     ]
-    failed_ids = [failure.node_id for failure in failed]
-    ran = [record.node_id for record in ledger.completed] if failed else []
-    is_over = not (ledger.not_run or ledger.running)
-    is_whole = is_over and not ledger.collection_failures
-    again = rerun.rerun_arguments(
-        failed_ids,
-        request,
-        # Of tests that did not run here, words that select few failures could select some.
-        ran=ran if (is_over and run.shard is None) or len(failed) > rerun.MAX_TESTS else (),
-        broken=[event.file for event in ledger.collection_failures],
-        unaskable=ledger.unaskable if failed else (),
-    )
     stdout = run.exit.stdout if has_result else ""
     unreached = ledger.unreached.count if ledger.unreached else 0
     return Report(
@@ -214,8 +202,7 @@ def execution_report(run: Run[ExecuteTests], problem: CallError | None) -> Repor
         repeated=sum(phase.outcome == "rerun" for record in ledger.completed for phase in record.phases),
         running=list(ledger.running),
         not_run=ledger.not_run,
-        rerun=again,
-        is_repetition=rerun.is_repetition(again, request, failed_ids, {*ran} if is_whole else set()),
+        **_rerun(run, [failure.node_id for failure in failed]),
         printed=stdout,
         condensed=pytest_output.condense(stdout),
         closing=pytest_output.telling_closing_line(stdout, unreached=unreached),
@@ -229,6 +216,23 @@ def execution_report(run: Run[ExecuteTests], problem: CallError | None) -> Repor
         command=run.command,
         problem=problem,
     )
+
+
+def _rerun(run: Run[ExecuteTests], failed: Sequence[str]) -> dict[str, Any]:
+    """What runs the failures again, and whether that would be the call just made."""
+    ledger = run.ledger
+    ran = [record.node_id for record in ledger.completed] if failed else []
+    is_over = not (ledger.not_run or ledger.running)
+    again = rerun.rerun_arguments(
+        failed,
+        run.request,
+        # Of tests that did not run here, words that select few failures could select some.
+        ran=ran if (is_over and run.shard is None) or len(failed) > rerun.MAX_TESTS else (),
+        broken=[event.file for event in ledger.collection_failures],
+        unaskable=ledger.unaskable if failed else (),
+    )
+    of_whole = {*ran} if is_over and not ledger.collection_failures else set()
+    return {"rerun": again, "is_repetition": rerun.is_repetition(again, run.request, failed, of_whole)}
 
 
 def report_without_changes(reach: Reach, request: ExecuteTests, part: Shard | None) -> Report:
