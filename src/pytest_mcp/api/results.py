@@ -134,11 +134,11 @@ class FixtureTime(Shape):
     name: str
     scope: str
     place: str
-    seconds: float = Field(description="In its setup, without the fixtures that it names.")
+    seconds: float = Field(description="Its setup.")
     calls: int
     teardown: float
-    waiting: float = Field(description="Of its setup, in one of waits.")
-    slowest: str = Field(description="The test for which it took longest.")
+    waiting: float = Field(description="Part of its setup.")
+    slowest: str = Field(description="For which test.")
 
 
 class TestTime(Shape):
@@ -148,29 +148,29 @@ class TestTime(Shape):
     setup: float
     call: float
     teardown: float
-    waiting: float = Field(description="Of all three, in one of waits.")
+    waiting: float
 
 
 class Wait(Shape):
     what: str = Field(description="time.sleep, network or process.")
-    place: str = Field(description="The line of the project.")
+    place: str
     seconds: float
     calls: int
 
 
 class Timing(Shape):
-    """Where the time of a run went, in seconds; each list begins with what took longest."""
+    """Where the time went, in seconds, longest first."""
 
     saving: str = Field(description="The largest one.")
     seconds: float
     before_tests: float = Field(description="Until the first test.")
-    workers: int = Field(description="Of pytest-xdist; their times are added up.")
+    workers: int = Field(description="Of pytest-xdist, added up.")
     parts: list[Spent]
-    imports: list[Spent] = Field(description="Modules of the project, and other packages as a whole.")
-    collection: list[Spent] = Field(description="Files and hooks, without imports.")
+    imports: list[Spent] = Field(description="Own modules; other packages as a whole.")
+    collection: list[Spent] = Field(description="Without imports.")
     fixtures: list[FixtureTime]
     tests: list[TestTime]
-    functions: list[Spent] = Field(description="Tests with several sets of parameters.")
+    functions: list[Spent] = Field(description="With several sets of parameters.")
     waits: list[Wait]
 
 

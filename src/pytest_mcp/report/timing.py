@@ -35,6 +35,14 @@ LEAST = 0.001
 NEARLY = 0.8
 # What pytest itself does between two tests, and in a phase besides fixtures, takes less than this.
 OF_PYTEST = 0.002
+# What none of the rows of a part explains.
+RESTS = {
+    "start": "what runs before the session (plugins, conftest files)",
+    "collection": "collecting",
+    "setup": "what runs before each test, besides fixtures,",
+    "teardown": "what runs after each test, besides fixtures,",
+    OTHER: "what runs between tests (hooks, plugins)",
+}
 # What takes less than this part of a run does not stand out.
 LEAST_SHARE = 0.1
 
@@ -92,27 +100,20 @@ class Bar(NamedTuple):
 
 
 def chart(timing: Timing, kind: str) -> list[Bar]:
-    return [Bar(_name(row), cost(row), _note(row)) for row in getattr(timing, kind) if cost(row) >= LEAST]
+    rows = [row for row in getattr(timing, kind) if cost(row) >= LEAST]
+    return [Bar(" ".join(filter(None, _subject(row))), cost(row), _note(row)) for row in rows]
 
 
-def _name(row: Any) -> str:
-    match row:
-        case Wait():
-            return f"{row.what} {row.place}".strip()
-        case TestTime():
-            return row.node_id
-    return str(row.name)
+def _subject(row: Shape) -> tuple[str, ...]:
+    """The texts that it begins with: what it is about."""
+    return tuple(takewhile(_is_text, dict(row).values()))
 
 
-def _note(row: Any) -> str:
-    match row:
-        case FixtureTime():
-            teardown = f", {span(row.teardown)} teardown" if row.teardown >= LEAST else ""
-            return f"{row.scope}, {row.calls:,}x{teardown}"
-        case TestTime():
-            phases = {"setup": row.setup, "call": row.call, "teardown": row.teardown}
-            return ", ".join(f"{name} {span(seconds)}" for name, seconds in phases.items() if seconds >= LEAST)
-    return f"{row.calls:,}x" if row.calls > 1 else ""
+def _note(row: Shape) -> str:
+    values = dict(row)
+    times = [f"{values['calls']:,}x"] if values.get("calls", 1) > 1 else []
+    seconds = {name: value for name, value in values.items() if isinstance(value, float) and name != "seconds"}
+    return ", ".join([*times, *(f"{name} {span(value)}" for name, value in seconds.items() if value >= LEAST)])
 
 
 def _timing(timed: Timed) -> Timing:
@@ -159,7 +160,7 @@ def _joined_rows(rows: Sequence[Any], join: Join) -> list[Any]:
     known: dict[tuple[str, ...], dict[str, Any]] = {}
     for row in rows:
         values = dict(row)
-        same = known.setdefault(tuple(takewhile(_is_text, values.values())), {})
+        same = known.setdefault(_subject(row), {})
         for name, value in values.items():
             same[name] = same.get(name, value) if _is_text(value) else join(same.get(name, 0), value)
     rounded = ({name: _rounded(value) for name, value in values.items()} for values in known.values())
@@ -242,22 +243,16 @@ def _of_waits(what: str, waits: Sequence[Wait], of: str) -> Candidate:
 
 
 def _rests(timing: Timing, of: str) -> Iterator[Candidate]:
-    """What none of the rows explains."""
-    parts = _parts(timing)
-    known: dict[str, tuple[float, Sequence[Any]]] = {
-        "what runs before the session (plugins, conftest files)": (parts["start"].seconds, []),
-        "collecting": (parts["collection"].seconds, timing.collection),
-        "what runs before each test, besides fixtures,": (parts["setup"].seconds, timing.fixtures),
-        "what runs after each test, besides fixtures,": (
-            parts["teardown"].seconds,
-            [Spent(name="", seconds=fixture.teardown, calls=1) for fixture in timing.fixtures],
-        ),
-        "what runs between tests (hooks, plugins)": (parts[OTHER].seconds if OTHER in parts else 0.0, []),
+    explained = {
+        "collection": sum(row.seconds for row in timing.collection),
+        "setup": sum(fixture.seconds for fixture in timing.fixtures),
+        "teardown": sum(fixture.teardown for fixture in timing.fixtures),
     }
-    tests = parts["call"].calls
-    for what, (seconds, rows) in known.items():
-        rest = seconds - sum(row.seconds for row in rows) - OF_PYTEST * tests
-        yield rest, f"{what} takes {span(rest)} {of}"
+    own = OF_PYTEST * _parts(timing)["call"].calls
+    for part in timing.parts:
+        rest = part.seconds - explained.get(part.name, 0.0) - own
+        if part.name in RESTS:
+            yield rest, f"{RESTS[part.name]} takes {span(rest)} {of}"
 
 
 def _parts(timing: Timing) -> dict[str, Spent]:

@@ -54,7 +54,7 @@ def test_where_the_time_went_is_drawn_in_bars_of_one_scale_below_them_the_larges
     assert said[2:-2] == [
         *("Imports", "    0.500 s ##                   yaml (9x)", ""),
         *("Slowest tests", "    8.000 s #################### a.py::fine (setup 5.0 s, call 3.0 s)", ""),
-        *("Fixtures", "    5.000 s #################### database (function, 80x, 1.0 s teardown)", ""),
+        *("Fixtures", "    5.000 s #################### database function conftest.py:3 (80x, teardown 1.0 s)", ""),
         "Parts of the run",
         "    5.000 s #################### setup (80x)",
         "    3.000 s ############         call (80x)",
