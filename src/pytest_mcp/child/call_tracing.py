@@ -11,7 +11,9 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Generator, Iterator, Sequence
 
 import pytest
-from call_events import CALLS, CodeFacts, TracedCall, recorder
+from call_events import CALLS, TracedCall
+from call_tracers import recorder
+from code_facts import CodeFacts
 from line_tracing import ProjectFiles
 from tests_to_run import turn_off
 from value_reading import ValueReader

@@ -1,6 +1,6 @@
 """Reads values by their structure into a table; equal structures are one row, so values are compared by their numbers.
 
-How the values of each class are read is decided in `value_kinds`, what a row means in the server's
+How the values of each class are read is decided in `reading_plans`, what a row means in the server's
 `investigation/difference/values.py`. A reading is bounded in depth and parts; strings and containers that are cut have
 a checksum of the rest.
 """
@@ -13,7 +13,8 @@ import tempfile
 import threading
 from typing import Any, Sequence, Tuple
 
-from value_kinds import Reading, ReadingPlan, cut, plan_of, words_of_int
+from reading_plans import plan_of
+from value_kinds import Reading, ReadingPlan, cut, words_of_int
 
 # How deep a value is read, and how many parts of it.
 DEPTH = 3

@@ -1,4 +1,4 @@
-"""`child/call_events.py`: the same calls are recorded on every Python that this machine has."""
+"""The same calls are recorded by both tracers of `child/call_tracers.py`, on every Python that this machine has."""
 
 from pathlib import Path
 from typing import Any
@@ -87,9 +87,9 @@ def main():
 # One line for each call, indented below the call that made it: what it was given, its outcome, what it gave and left.
 SCRIPT = """
 import json, sys
-import call_events, sample, value_reading
+import call_tracers, sample, value_reading
 values = value_reading.ValueReader()
-recorder = call_events.recorder(lambda name: name == sample.__file__, values, LINES_OF)
+recorder = call_tracers.recorder(lambda name: name == sample.__file__, values, LINES_OF)
 assert recorder.start()
 try:
     sample.main()

@@ -1,0 +1,77 @@
+"""What is the same for all calls of a code object: its names, what is left to record, a digest of what it does."""
+
+from __future__ import annotations
+
+from types import BuiltinFunctionType, CodeType, FrameType, FunctionType, ModuleType
+from typing import Any
+from zlib import crc32
+
+from value_kinds import mro_of
+
+# The most calls of one function that are recorded, and the most parts of values that they read. Counted, and not by the
+# clock: the runs that are compared must end at the same call.
+CALLS_OF_ONE = 2_000
+PARTS_OF_ONE = 60_000
+# Names of globals that are read at each call.
+GLOBALS = 12
+_GENERATOR, _COROUTINE = 0x20, 0x80 | 0x200
+_NEW_LOCALS, _VARIADIC = 0x02, (0x04, 0x08)
+# Globals of these types cannot change, or have a record of their own.
+_UNREAD = (FunctionType, ModuleType, BuiltinFunctionType, type, property, staticmethod, classmethod)
+
+
+class CodeFacts:
+    """What is the same for all calls of a code object. The object is kept, so that its id stays its own."""
+
+    def __init__(self, code: CodeType, place: int) -> None:
+        self.code = code
+        self.place = place
+        # Qualified from Python 3.11 on.
+        self.name: str = getattr(code, "co_qualname", code.co_name)
+        self.left = CALLS_OF_ONE
+        self.parts_left = PARTS_OF_ONE
+        # How many of its recorded calls have not ended.
+        self.running = 0
+        count = code.co_argcount + code.co_kwonlyargcount + sum(bool(code.co_flags & flag) for flag in _VARIADIC)
+        self.arguments = code.co_varnames[:count]
+        self.names = self.arguments + code.co_freevars
+        # Known at the first call.
+        self.globals: tuple[str, ...] | None = None
+        self.is_body = not code.co_flags & _NEW_LOCALS
+        self.is_generator = bool(code.co_flags & _GENERATOR)
+        self.is_suspended = bool(code.co_flags & (_GENERATOR | _COROUTINE))
+        self.opcodes = code.co_code
+
+    @property
+    def is_spent(self) -> bool:
+        return self.left <= 0 or self.parts_left <= 0
+
+    def named_globals(self, frame: FrameType) -> tuple[str, ...]:
+        """Those that can differ between calls or trees: no functions, classes and modules."""
+        if self.globals is None:
+            known = frame.f_globals
+            names = [name for name in self.code.co_names if not self.is_body and name in known]
+            self.globals = tuple([name for name in names if is_data(name, known[name])][:GLOBALS])
+        return self.globals
+
+    def digest(self) -> int:
+        """Equal for code that does the same, wherever it stands in its file."""
+        return digest_of(self.code)
+
+
+def is_data(name: str, value: Any) -> bool:
+    """Whether a name of a module or class stands for what is neither code nor the interpreter's own."""
+    if name[:2] == "__" == name[-2:]:
+        return False
+    return not any(base is unread for base in mro_of(type(value)) for unread in _UNREAD)
+
+
+def digest_of(code: CodeType) -> int:
+    constants = [repr(each) if not isinstance(each, CodeType) else digest_of_inner(each) for each in code.co_consts]
+    parts = (code.co_code, code.co_names, code.co_varnames, code.co_freevars, constants)
+    return crc32(repr(parts).encode("utf-8", "surrogatepass"))
+
+
+def digest_of_inner(code: CodeType) -> object:
+    """Functions and classes inside have records of their own."""
+    return digest_of(code) if code.co_name.startswith("<") else code.co_name
