@@ -10,7 +10,7 @@ import threading
 from types import CodeType, FrameType
 from typing import Any, Callable, Sequence, Tuple
 
-from code_facts import CALLS_OF_ONE, CodeFacts, is_data
+from code_facts import CALLS_OF_ONE, CodeFacts, is_data, items_of
 from value_reading import MISSING, ValueReader
 
 # The most calls of all functions, and the most yields of one call.
@@ -122,7 +122,7 @@ class CallRecorder:
             return []
         known, outer = frame.f_locals, frame.f_globals
         inner = [(name, known.get(name, MISSING)) for name in facts.names]
-        return inner + [(name, outer.get(name, MISSING)) for name in facts.named_globals(frame)]
+        return inner + [(name, dict.get(outer, name, MISSING)) for name in facts.named_globals(frame)]
 
     def finish(self, call: TracedCall, frame: FrameType, outcome: str, value: Any) -> None:
         self.leave(call)
@@ -152,7 +152,8 @@ class CallRecorder:
 
     def data_of(self, frame: FrameType) -> int:
         """What the body of a class or module has defined."""
-        data = {name: value for name, value in frame.f_locals.items() if type(name) is str and is_data(name, value)}
+        known = items_of(frame.f_locals)
+        data = {name: value for name, value in known if type(name) is str and is_data(name, value)}
         return self.values.node(data, "", self.values.depth + 1, 4 * self.values.parts)[0]
 
     def suspend(self, call: TracedCall, frame: FrameType, value: Any) -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from types import BuiltinFunctionType, CodeType, FrameType, FunctionType, ModuleType
-from typing import Any
+from typing import Any, Iterable
 from zlib import crc32
 
-from value_kinds import mro_of
+from value_kinds import isinstance_of, mro_of
+from value_reading import MISSING
 
 # The most calls of one function that are recorded, and the most parts of values that they read. Counted, and not by the
 # clock: the runs that are compared must end at the same call.
@@ -49,14 +50,20 @@ class CodeFacts:
     def named_globals(self, frame: FrameType) -> tuple[str, ...]:
         """Those that can differ between calls or trees: no functions, classes and modules."""
         if self.globals is None:
-            known = frame.f_globals
-            names = [name for name in self.code.co_names if not self.is_body and name in known]
-            self.globals = tuple([name for name in names if is_data(name, known[name])][:GLOBALS])
+            names = () if self.is_body else self.code.co_names
+            known = [(name, dict.get(frame.f_globals, name, MISSING)) for name in names]
+            chosen = [name for name, value in known if value is not MISSING and is_data(name, value)]
+            self.globals = tuple(chosen[:GLOBALS])
         return self.globals
 
     def digest(self) -> int:
         """Equal for code that does the same, wherever it stands in its file."""
         return digest_of(self.code)
+
+
+def items_of(namespace: Any) -> Iterable[tuple[Any, Any]]:
+    """By the methods of `dict`: what code runs in may be an object of the project."""
+    return dict.items(namespace) if isinstance_of(namespace, dict) else ()
 
 
 def is_data(name: str, value: Any) -> bool:

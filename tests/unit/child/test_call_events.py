@@ -175,6 +175,44 @@ def test_calls_are_recorded_with_what_they_got_and_gave(version: str, tmp_path: 
     assert is_empty
 
 
+NAMESPACES = """
+ran = []
+class Namespace(dict):
+    def __getattribute__(self, name):
+        ran.append(name)
+        return dict.__getattribute__(self, name)
+    def __iter__(self):
+        ran.append("iter")
+        return dict.__iter__(self)
+    def __contains__(self, name):
+        ran.append("contains")
+        return dict.__contains__(self, name)
+class Meta(type):
+    def __prepare__(*_given):
+        return Namespace()
+    def __new__(cls, name, bases, namespace):
+        return type.__new__(cls, name, bases, dict(dict.items(namespace)))
+
+def main():
+    class Own(metaclass=Meta):
+        x = 1
+    space = Namespace(y=2)
+    exec(compile("def inner(): return y", __file__, "exec"), space)
+    dict.__getitem__(space, "inner")()
+    result = list(ran)
+    return result
+"""
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_namespaces_of_the_project_are_read_without_running_it(version: str, tmp_path: Path) -> None:
+    _, lines, *_ = recorded(version, tmp_path, sample=NAMESPACES)
+
+    assert lines[0] == "main [] -> []"
+    assert "  Own -> {x:1}" in lines
+    assert "  inner 2 -> 2" in lines
+
+
 BRANCHES = """
 def chosen(n):
     if n > 1:
