@@ -25,6 +25,7 @@ from pytest_mcp.investigation import repetitions, suspects
 from pytest_mcp.investigation.base import BaseSearch, find_base
 from pytest_mcp.investigation.breaking_commit import CommitSearch
 from pytest_mcp.investigation.difference.search import Differences, DifferenceSearch
+from pytest_mcp.investigation.difference.side import Side
 from pytest_mcp.investigation.outcome import Outcome
 from pytest_mcp.investigation.repetitions import Seeds
 from pytest_mcp.investigation.result import FirstDifference
@@ -114,7 +115,8 @@ async def differences(case: Case, runner: Runner, seeds: Seeds, failing: Outcome
     base = await find_base(runner.config, case.base, runner.deadline)
 
     async def compare(there: Runner) -> Differences:
-        return await DifferenceSearch(there, now, case.node_id, failing, _silent).run()
+        sides = Side(there, "at the base"), Side(now, "here", failing)
+        return await DifferenceSearch(*sides, case.node_id, _silent).run()
 
     at_base = await BaseSearch(runner, case.node_id, base, _silent, compare).run([seeds], [failing])
     return at_base.differences or Differences(problem=at_base.problem or "it does not pass at the base")

@@ -55,19 +55,23 @@ class CallRecorder:
 
     def __init__(self, is_wanted: Callable[[str], bool], values: ValueReader, lines_of: Sequence[Wanted] = ()) -> None:
         self.is_wanted = is_wanted
-        self.values = values
         self.lines_of: dict[Wanted, list[int]] = {wanted: [] for wanted in lines_of}
+        self.phase = "setup"
+        self.is_recording = False
+        self.main = threading.get_ident()
+        self.ident = threading.get_ident
+        self.lock = threading.RLock()
+        self.clear(values)
+
+    def clear(self, values: ValueReader) -> None:
+        """For the next test."""
+        self.values = values
         self.facts: dict[int, CodeFacts | None] = {}
         self.codes: list[CodeFacts] = []
         self.calls: list[TracedCall] = []
-        self.phase = "setup"
-        self.is_recording = False
         self.stacks: dict[int, list[TracedCall]] = {}
         self.suspended: dict[int, TracedCall] = {}
-        self.main = threading.get_ident()
         self.ended = 0
-        self.ident = threading.get_ident
-        self.lock = threading.RLock()
 
     def start(self) -> bool:
         """False if another trace function is in the way."""
@@ -117,12 +121,12 @@ class CallRecorder:
         return call
 
     def named(self, frame: FrameType, facts: CodeFacts) -> list[tuple[str, Any]]:
-        """Its arguments, closure and globals."""
+        """Its arguments and closure, and globals."""
         if facts.is_body:
             return []
-        known, outer = frame.f_locals, frame.f_globals
+        known = frame.f_locals
         inner = [(name, known.get(name, MISSING)) for name in facts.names]
-        return inner + [(name, dict.get(outer, name, MISSING)) for name in facts.named_globals(frame)]
+        return inner + facts.state(frame, self.is_wanted)
 
     def finish(self, call: TracedCall, frame: FrameType, outcome: str, value: Any) -> None:
         self.leave(call)

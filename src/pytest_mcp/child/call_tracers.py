@@ -143,6 +143,11 @@ class CallsByMonitoring(CallRecorder):
         self.monitoring.set_events(self.tool, 0)
         return True
 
+    def clear(self, values: ValueReader) -> None:
+        super().clear(values)
+        # Code whose calls were all recorded told of no more.
+        sys.monitoring.restart_events()  # type: ignore[attr-defined,unused-ignore]
+
     def callbacks(self) -> list[tuple[int, Callable[..., Any]]]:
         return [
             (self.events.PY_START, self.on_start),

@@ -1,4 +1,4 @@
-"""The pytest plugin that records the calls of one test: what each was given, and what came of it.
+"""The pytest plugin that records the calls of chosen tests: what each was given, and what came of it.
 
 Loaded only for a job that asks for it. Tracing the imports takes longer than the test itself, so they are traced only
 if the job asks for that too.
@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Generator, Iterator, Sequence
 
 import pytest
-from call_events import CALLS, TracedCall
+from call_events import CallRecorder, TracedCall
 from call_tracers import recorder
 from code_facts import CodeFacts
 from line_tracing import ProjectFiles
@@ -32,17 +32,22 @@ class CallTracing:
         assert job["calls"] is not None
         self.reporter = reporter
         self.wanted = job["calls"]
+        # Those that are still to come, and the one that runs.
+        self.left = set(self.wanted["tests"])
+        self.test: str | None = None
         self.files = ProjectFiles(job["root"])
-        replaced = [(job["root"], "{root}")] + [(folder, "{root}") for folder in job["moved"] or ()]
-        self.values = ValueReader(replaced, self.wanted["depth"], self.wanted["parts"])
-        lines_of = [(each["function"], each["line"], each["number"]) for each in self.wanted["lines_of"]]
-        self.lines_of = lines_of
-        self.recorder = recorder(self.files.below_root, self.values, lines_of)
+        self.replaced = [(job["root"], "{root}")] + [(folder, "{root}") for folder in job["moved"] or ()]
+        self.lines_of = [(each["function"], each["line"], each["number"]) for each in self.wanted["lines_of"]]
+        self.recorder = recorder(self.files.below_root, self.new_values(), self.lines_of)
         self.is_complete = True
-        self.is_over = self.is_written = False
+        self.has_failed = False
         if self.wanted["imports"]:
+            self.test = self.wanted["tests"][0]
             self.recorder.phase = "import"
             self.is_complete = self.recorder.start()
+
+    def new_values(self) -> ValueReader:
+        return ValueReader(self.replaced, self.wanted["depth"], self.wanted["parts"])
 
     # A wrapper, so that it comes before pytest-cov starts: only one trace function can be set.
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
@@ -74,9 +79,12 @@ class CallTracing:
         yield from self.recording(item, "teardown")
 
     def recording(self, item: Any, phase: str) -> Iterator[None]:
-        if self.is_over or self.reporter.relocate(item.nodeid) != self.wanted["test"]:
+        test = self.reporter.relocate(item.nodeid)
+        if test not in self.left or (self.has_failed and test == self.test):
             yield
             return
+        if test != self.test:
+            self.begin(test)
         self.recorder.phase = phase
         self.is_complete = self.recorder.start() and self.is_complete
         try:
@@ -84,39 +92,51 @@ class CallTracing:
         finally:
             self.is_complete = self.recorder.stop() and self.is_complete
 
+    def begin(self, test: str) -> None:
+        if self.test is not None:
+            self.recorder.clear(self.new_values())
+        self.test, self.is_complete, self.has_failed = test, True, False
+
     def pytest_runtest_logreport(self, report: Any) -> None:
         """What runs behind a failure has not caused it."""
-        self.is_over = self.is_over or report.failed
+        if report.failed and self.test == self.reporter.relocate(report.nodeid):
+            self.has_failed = True
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_runtest_logfinish(self, nodeid: str) -> None:
+        if self.test == self.reporter.relocate(nodeid):
+            self.write()
 
     # Also if the time is over: what was recorded until then says where it was.
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_sessionfinish(self) -> Generator[None, None, None]:
-        if not self.is_written:
-            self.is_written = True
-            # It only informs, and must never raise into pytest.
-            with suppress(Exception):
-                self.write()
+        self.write()
         yield
 
     # --- what is reported ----------------------------------------------------------------------
 
     def write(self) -> None:
-        found = self.recorder
+        """Once for each test. It only informs, and must never raise into pytest."""
+        if self.test in self.left:
+            self.left.remove(self.test)
+            with suppress(Exception):
+                self.write_calls(self.test, self.recorder)
+
+    def write_calls(self, test: str, found: CallRecorder) -> None:
         found.close()
-        for rows in in_records([list(row) for row in self.values.rows]):
-            self.reporter.emit("call_values", rows=rows)
+        for rows in in_records([list(row) for row in found.values.rows]):
+            self.reporter.emit("call_values", test=test, rows=rows)
         for rows in in_records([self.described(code) for code in found.codes]):
-            self.reporter.emit("call_codes", rows=rows)
+            self.reporter.emit("call_codes", test=test, rows=rows)
         for rows in in_records([row_of(call) for call in found.calls]):
-            self.reporter.emit("calls", rows=rows)
+            self.reporter.emit("calls", test=test, rows=rows)
         lines = [found.lines_of[each] for each in self.lines_of]
-        is_whole = len(found.calls) < CALLS
-        self.reporter.emit("calls_ended", complete=self.is_complete, whole=is_whole, lines=lines)
+        self.reporter.emit("calls_ended", test=test, complete=self.is_complete, lines=lines)
 
     def described(self, facts: CodeFacts) -> list[Any]:
         code = facts.code
         file, name = self.files.known[code.co_filename].replace(os.sep, "/"), facts.name
-        names = [*facts.names, *(facts.globals or ())]
+        names = [*facts.names, *(each.label for each in facts.globals or ())]
         counts = [len(facts.arguments), len(facts.names)]
         return [file, name, code.co_firstlineno, facts.digest(), names, *counts]
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
+from itertools import islice
 from types import BuiltinFunctionType, CodeType, FrameType, FunctionType, ModuleType
-from typing import Any, Iterable
+from typing import Any, Callable, Iterable, Iterator, NamedTuple
 from zlib import crc32
 
-from value_kinds import isinstance_of, mro_of
+from value_kinds import isinstance_of, module_dict, mro_of, namespace_of, qualname_of
 from value_reading import MISSING
 
 # The most calls of one function that are recorded, and the most parts of values that they read. Counted, and not by the
@@ -19,6 +21,14 @@ _GENERATOR, _COROUTINE = 0x20, 0x80 | 0x200
 _NEW_LOCALS, _VARIADIC = 0x02, (0x04, 0x08)
 # Globals of these types cannot change, or have a record of their own.
 _UNREAD = (FunctionType, ModuleType, BuiltinFunctionType, type, property, staticmethod, classmethod)
+
+
+class Global(NamedTuple):
+    """`owner` is the namespace of a module or class; None for the globals of the frame."""
+
+    label: str
+    owner: Any = None
+    name: str = ""
 
 
 class CodeFacts:
@@ -37,7 +47,7 @@ class CodeFacts:
         self.arguments = code.co_varnames[:count]
         self.names = self.arguments + code.co_freevars
         # Known at the first call.
-        self.globals: tuple[str, ...] | None = None
+        self.globals: tuple[Global, ...] | None = None
         self.is_body = not code.co_flags & _NEW_LOCALS
         self.is_generator = bool(code.co_flags & _GENERATOR)
         self.is_suspended = bool(code.co_flags & (_GENERATOR | _COROUTINE))
@@ -47,18 +57,64 @@ class CodeFacts:
     def is_spent(self) -> bool:
         return self.left <= 0 or self.parts_left <= 0
 
-    def named_globals(self, frame: FrameType) -> tuple[str, ...]:
-        """Those that can differ between calls or trees: no functions, classes and modules."""
+    def state(self, frame: FrameType, is_wanted: Callable[[str], bool]) -> list[tuple[str, Any]]:
+        """Globals that it names, and attributes of the project's modules and classes: what calls leave to others."""
         if self.globals is None:
-            names = () if self.is_body else self.code.co_names
-            known = [(name, dict.get(frame.f_globals, name, MISSING)) for name in names]
-            chosen = [name for name, value in known if value is not MISSING and is_data(name, value)]
-            self.globals = tuple(chosen[:GLOBALS])
-        return self.globals
+            self.globals = () if self.is_body else tuple(islice(globals_of(self, frame, is_wanted), GLOBALS))
+        outer = frame.f_globals
+        return [
+            (
+                each.label,
+                dict.get(outer, each.name, MISSING) if each.owner is None else each.owner.get(each.name, MISSING),
+            )
+            for each in self.globals
+        ]
 
     def digest(self) -> int:
         """Equal for code that does the same, wherever it stands in its file."""
         return digest_of(self.code)
+
+
+def globals_of(facts: CodeFacts, frame: FrameType, is_wanted: Callable[[str], bool]) -> Iterator[Global]:
+    """No functions, classes and modules: they have records of their own."""
+    names = facts.code.co_names
+    owners = []
+    for name in names:
+        value = dict.get(frame.f_globals, name, MISSING)
+        if isinstance_of(value, type) or type(value) is ModuleType:
+            owners.append((name, value))
+        elif value is not MISSING and is_data(name, value):
+            yield Global(name, name=name)
+    if facts.arguments[:1] in (("self",), ("cls",)):
+        first = frame.f_locals.get(facts.arguments[0])
+        cls = first if isinstance_of(first, type) else type(first)
+        owners.append((qualname_of(cls), cls))
+    for label, owner in owners:
+        for namespace in namespaces(owner, is_wanted):
+            found = ((name, namespace.get(name, MISSING)) for name in names)
+            for name, value in found:
+                if value is not MISSING and is_data(name, value):
+                    yield Global("%s.%s" % (label, name), namespace, name)
+
+
+def namespaces(owner: Any, is_wanted: Callable[[str], bool]) -> Iterator[Any]:
+    """Of a module or class of the project, and of classes above it."""
+    if type(owner) is ModuleType:
+        known = module_dict(owner) or {}
+        if is_of_project(known, is_wanted):
+            yield known
+        return
+    for cls in mro_of(owner):
+        namespace = namespace_of(cls)
+        name = namespace.get("__module__")
+        module = sys.modules.get(name) if type(name) is str else None
+        if isinstance_of(module, ModuleType) and is_of_project(module_dict(module) or {}, is_wanted):
+            yield namespace
+
+
+def is_of_project(module: dict[str, Any], is_wanted: Callable[[str], bool]) -> bool:
+    file = module.get("__file__")
+    return type(file) is str and is_wanted(file)
 
 
 def items_of(namespace: Any) -> Iterable[tuple[Any, Any]]:

@@ -19,8 +19,6 @@ import library_values as library
 import value_kinds as kinds
 from value_kinds import Reader, ReadingPlan
 
-# Read through what the interpreter itself has, never through the class of a value.
-_namespace = type.__dict__["__dict__"].__get__
 _builtin_name = types.BuiltinFunctionType.__dict__["__name__"].__get__
 # Their members are the interpreter's, and say nothing or change all the time.
 _CLOSED: tuple[Any, ...] = (
@@ -74,7 +72,7 @@ def plan_of(cls: type) -> ReadingPlan:
     slots: list[tuple[str, Any]] = []
     instance_dict = None
     for base in bases:
-        for member_name, member in list(_namespace(base).items()):
+        for member_name, member in list(kinds.namespace_of(base).items()):
             if type(member_name) is not str:
                 continue
             if type(member) not in (MemberDescriptorType, GetSetDescriptorType):
@@ -89,14 +87,14 @@ def plan_of(cls: type) -> ReadingPlan:
 def names_of_items(bases: Sequence[type]) -> Sequence[str]:
     """Of a named tuple."""
     for base in bases:
-        names = _namespace(base).get("_fields")
+        names = kinds.namespace_of(base).get("_fields")
         if type(names) is tuple and all(type(name) is str for name in names):
             return names
     return ()
 
 
 def reading_of(cls: type, name: str, bases: Sequence[type]) -> Reader:
-    module = _namespace(cls).get("__module__")
+    module = kinds.namespace_of(cls).get("__module__")
     if name in _PANDAS and type(module) is str and module.startswith("pandas.core."):
         return library.read_pandas
     numpy = vars(sys.modules["numpy"]) if type(sys.modules.get("numpy")) is ModuleType else {}

@@ -31,8 +31,9 @@ Reader = Callable[..., Reading]
 
 # Read through what the interpreter itself has, never through the class of a value.
 mro_of = type.__dict__["__mro__"].__get__
+namespace_of = type.__dict__["__dict__"].__get__
 qualname_of = type.__dict__["__qualname__"].__get__
-_module_dict = vars(ModuleType)["__dict__"].__get__
+module_dict = vars(ModuleType)["__dict__"].__get__
 _exception_args = BaseException.__dict__["args"].__get__
 # What the standard library keeps besides, or fills when it is asked for.
 HIDDEN = frozenset(("_hash", "_str", "_str_normcase_cached", "_parts_normcase_cached"))
@@ -193,7 +194,7 @@ def read_class(values: ValueReader, value: Any, _plan: ReadingPlan, _depth: int,
 
 
 def read_module(values: ValueReader, value: Any, _plan: ReadingPlan, _depth: int, _parts: int) -> Reading:
-    name = (_module_dict(value) or {}).get("__name__")
+    name = (module_dict(value) or {}).get("__name__")
     return values.number(("atom", "<module %s>" % (name if type(name) is str else "?"))), 1
 
 

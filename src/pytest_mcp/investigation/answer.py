@@ -15,7 +15,7 @@ from pytest_mcp.investigation.difference.search import Differences
 from pytest_mcp.investigation.order import Order
 from pytest_mcp.investigation.outcome import Outcome, pattern
 from pytest_mcp.investigation.repetitions import Alone
-from pytest_mcp.investigation.result import InvestigateResult, Kind, Polluter
+from pytest_mcp.investigation.result import InvestigateResult, Kind, Polluter, Sides, sides_of
 from pytest_mcp.investigation.suspects import Suspected
 from pytest_mcp.report import grouping
 from pytest_mcp.report.failures import Failure
@@ -45,6 +45,8 @@ class Findings:
     base: AtBase | None = None
     broken: Broken | None = None
     suspects: Suspected | None = None
+    # What differs between runs of the same code, if some pass and some fail.
+    apart: Differences | None = None
     # Whether the time was over before every step was done.
     is_cut_short: bool = False
     notices: tuple[str, ...] = ()
@@ -69,10 +71,11 @@ class Findings:
     def failure(self) -> Failure | None:
         """The first that was seen."""
         alone = next((each.failure for each in self.failed if each.failure), None)
-        return alone or (None if self.order is None else self.order.failure)
+        return alone or (self.order.outcome.failure if self.order and self.order.outcome else None)
 
-    @property
-    def differences(self) -> Differences | None:
+    def differences(self, kind: Kind) -> Differences | None:
+        if sides_of(kind).is_same_code:
+            return self.apart
         return None if self.base is None else self.base.differences
 
     @property
@@ -95,13 +98,14 @@ class Findings:
 
 def answer_of(findings: Findings) -> InvestigateResult:
     kind, confidence = judge(findings)
+    differences = findings.differences(kind)
     order = findings.order if kind == "order_dependent" else None
     polluter = order.polluter if order and order.polluter and _can_be_listed(order.polluter.node_ids) else None
     return InvestigateResult(
         kind=kind,
         confidence=confidence,
-        evidence=evidence(findings),
-        first_difference=[] if findings.differences is None else [*findings.differences.found],
+        evidence=evidence(findings, kind),
+        first_difference=[] if differences is None else [*differences.found],
         broken_by=None if findings.broken is None else findings.broken.by,
         suspects=[] if findings.suspects is None else [*findings.suspects.functions],
         polluter=polluter,
@@ -188,8 +192,8 @@ def _judge_passes(findings: Findings) -> tuple[Kind, str]:
     return "passes", f"{level}: {findings.alone_words}{orders}; {rate_in_words(0, len(findings.known))}"
 
 
-def evidence(findings: Findings) -> list[str]:
-    alone, suspects, differences = findings.alone, findings.suspects, findings.differences
+def evidence(findings: Findings, kind: Kind) -> list[str]:
+    alone, suspects = findings.alone, findings.suspects
     lines = [
         _alone_line(findings) if alone.outcomes else "",
         _cause_line(findings.failed),
@@ -197,12 +201,20 @@ def evidence(findings: Findings) -> list[str]:
         alone.reproduction.words if alone.reproduction else "",
         *(findings.order.evidence if findings.order else ()),
         *(_base_lines(findings, findings.base) if findings.base else ()),
-        f"first difference: {differences.problem}" if differences and differences.problem else "",
+        _difference_line(findings.differences(kind), sides_of(kind)),
         f"broken by: {findings.broken.words}" if findings.broken and findings.broken.words else "",
         f"suspects: {suspects.problem}" if suspects and suspects.problem else "",
         *findings.past,
     ]
     return [*filter(None, lines)]
+
+
+def _difference_line(differences: Differences | None, sides: Sides) -> str:
+    if differences is None:
+        return ""
+    told = f"base is a run {sides.base}, now one {sides.now}" if sides.is_same_code else ""
+    words = differences.problem or told
+    return f"first difference: {words}" if words else ""
 
 
 def _alone_line(findings: Findings) -> str:

@@ -21,10 +21,11 @@ from pytest_mcp.investigation.answer import Findings
 from pytest_mcp.investigation.base import AtBase, BaseSearch, FoundBase, find_base
 from pytest_mcp.investigation.breaking_commit import Broken, CommitSearch
 from pytest_mcp.investigation.difference.search import Differences, DifferenceSearch
+from pytest_mcp.investigation.difference.side import Side
 from pytest_mcp.investigation.order import Order, OrderSearch, Suite, collect_suite
 from pytest_mcp.investigation.outcome import Outcome, outcome_of
 from pytest_mcp.investigation.repetitions import Alone, OnStep, Seeds
-from pytest_mcp.investigation.result import CollectTest, Effect, InvestigateFailure
+from pytest_mcp.investigation.result import AT_BASE, SAME_CODE, CollectTest, Effect, InvestigateFailure, Sides
 from pytest_mcp.investigation.runner import LEAST_SECONDS, OutOfTime, Runner, deadline_of_runs, suite_targets
 from pytest_mcp.investigation.suspects import Suspected, find_suspects
 from pytest_mcp.run.attempt import Call
@@ -35,6 +36,8 @@ from pytest_mcp.text import label
 # needs one of them.
 SECONDS_FOR_NEED = 60
 SHARE_FOR_NEED = 0.25
+# How often a flaky test is traced until it passes, or fails.
+MOST_TRIES = 8
 
 
 async def investigate(request: InvestigateFailure, project: Project) -> Findings:
@@ -128,7 +131,13 @@ class Case:
         known = await repetitions.reproduce(self.runner, self.node_id, findings.alone, self.on_step)
         seen = replace(findings.alone, reproduction=known)
         others = repetitions.hash_seeds(self.runner, seen.wanted - 1)
-        return replace(findings, alone=seen, base=await self._at_base([seen.first(failed=True), *others]))
+        findings = replace(findings, alone=seen, base=await self._at_base([seen.first(failed=True), *others]))
+        if not any(each.passed for each in seen.outcomes):
+            return findings
+        passing, failing = (seen.first(failed=failed).apply(self.runner) for failed in (False, True))
+        base = Side(passing, SAME_CODE.base, tries=MOST_TRIES)
+        now = Side(failing, SAME_CODE.now, findings.failed[0], tries=MOST_TRIES)
+        return replace(findings, apart=await self._differences(base, now, SAME_CODE))
 
     async def _failing(self, findings: Findings) -> Findings:
         made = zip(findings.alone.outcomes, findings.alone.seeds, strict=True)
@@ -144,7 +153,7 @@ class Case:
             most = min(SECONDS_FOR_NEED, SHARE_FOR_NEED * self.runner.deadline.left)
             findings = replace(findings, order=await self._order(runner, suite, "fails_without", most))
         if findings.order is not None and findings.order.is_different:
-            return findings
+            return await self._ordered(runner, findings)
         base = replace(self.base, base=findings.base.base) if findings.base and findings.base.base else self.base
         self.on_step("looking for suspects")
         try:
@@ -169,7 +178,19 @@ class Case:
 
     async def _passing(self, findings: Findings) -> Findings:
         runner = findings.alone.first(failed=False).apply(self.runner)
-        return replace(findings, order=await self._order(runner, await self._suite(runner), "fails_after", None))
+        order = await self._order(runner, await self._suite(runner), "fails_after", None)
+        return await self._ordered(runner, replace(findings, order=order))
+
+    async def _ordered(self, runner: Runner, findings: Findings) -> Findings:
+        """With what other tests leave behind, if some were found."""
+        order = findings.order
+        if order is None or order.polluter is None or order.outcome is None:
+            return findings
+        before = tuple(order.polluter.node_ids)
+        failing = order.polluter.effect == "fails_after"
+        base = Side(runner, SAME_CODE.base, before=() if failing else before)
+        now = Side(runner, SAME_CODE.now, order.outcome if failing else findings.failed[0], before if failing else ())
+        return replace(findings, apart=await self._differences(base, now, SAME_CODE))
 
     async def _at_base(
         self, seeds: list[Seeds], failed: Sequence[Outcome] = (), compared: Outcome | None = None
@@ -178,12 +199,16 @@ class Case:
 
         async def compare(base: Runner) -> Differences:
             assert compared is not None
-            now, shows_values = seeds[0].apply(self.runner), self.runner.config.shows_values
-            search = DifferenceSearch(base, now, self.node_id, compared, self.on_step, shows_values=shows_values)
-            return await search.run()
+            there, here = Side(base, AT_BASE.base), Side(seeds[0].apply(self.runner), "here", compared)
+            return await self._differences(there, here, AT_BASE)
 
         search = BaseSearch(self.runner, self.node_id, self.base, self.on_step, None if compared is None else compare)
         return await search.run(seeds, failed)
+
+    async def _differences(self, base: Side, now: Side, sides: Sides) -> Differences:
+        shows_values = self.runner.config.shows_values
+        search = DifferenceSearch(base, now, self.node_id, self.on_step, shows_values=shows_values, sides=sides)
+        return await search.run()
 
     async def _suite(self, runner: Runner) -> Suite | None:
         """None if it could not be collected in time."""

@@ -13,7 +13,6 @@ from pytest_mcp.investigation.outcome import Letter, Outcome, outcome_of
 from pytest_mcp.investigation.repetitions import OnStep, run_once
 from pytest_mcp.investigation.result import Effect, Polluter
 from pytest_mcp.investigation.runner import OutOfTime, Runner
-from pytest_mcp.report.failures import Failure
 from pytest_mcp.run.ledger import Ledger
 from pytest_mcp.text import label
 
@@ -42,8 +41,8 @@ class Order:
     is_complete: bool = True
     # If the time was over before a smallest set was found: those that may be in it, in their order.
     left: tuple[str, ...] = ()
-    # Of the run that failed and showed the difference.
-    failure: Failure | None = None
+    # Of the run that showed the difference.
+    outcome: Outcome | None = None
 
     def and_then(self, words: str, **changes: Any) -> "Order":
         return replace(self, evidence=(*self.evidence, words), **changes)
@@ -119,7 +118,7 @@ class OrderSearch:
                 return order.and_then(f"{arrangement.place}: not tried, the time was over", is_complete=False)
             order = order.and_then(f"{arrangement.place}: {self._in_words(seen)}")
             if self._has_effect(seen):
-                return await self._narrowed(replace(order, is_different=True, failure=seen.failure), arrangement)
+                return await self._narrowed(replace(order, is_different=True, outcome=seen), arrangement)
             order = replace(order, is_complete=order.is_complete and seen.is_known)
         if suite.unnamed:
             return order.and_then(f"after {suite.unnamed} tests with names that a call cannot contain: not tried")
@@ -128,14 +127,9 @@ class OrderSearch:
     async def _after(
         self, others: Sequence[str], files: Sequence[str] | None = None, runner: Runner | None = None
     ) -> Outcome:
-        """After other tests; or, if these are names of files, with these imported."""
-        before = [each for each in others if "::" in each]
-        if others and not before:
-            files = [*others, _file(self.node_id)]
-        asked = [*before, self.node_id]
-        run = await (runner or self.runner).run(asked, paths=files or ())
+        run = await (runner or self.runner).run_after(others, [self.node_id], files=files)
         seen = outcome_of(run, self.node_id)
-        if _ran_in_order(run.ledger, asked):
+        if _ran_in_order(run.ledger, [*others, self.node_id]):
             return seen
         return replace(seen, letter="?", words="the project changes the order of the tests")
 

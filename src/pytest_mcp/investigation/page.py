@@ -17,7 +17,9 @@ from pytest_mcp.investigation.result import (
     InvestigateResult,
     Kind,
     Polluter,
+    Sides,
     Suspect,
+    sides_of,
 )
 from pytest_mcp.page import document, sections
 from pytest_mcp.page.content import Content, PageOrigin
@@ -49,7 +51,7 @@ def page_of(findings: Findings, result: InvestigateResult, origin: PageOrigin, *
         PageSection("tried", "What was tried", _tried(findings, result, most)),
         PageSection("broken", "Broken by", _broken_by(result.broken_by)),
         *_polluter(result.polluter, origin),
-        PageSection("difference", "The first difference from the base", _differences(result.first_difference)),
+        PageSection("difference", _title(result.kind), _differences(result.first_difference, sides_of(result.kind))),
         PageSection("rerun", "Run the failure again", _again(result, origin)),
         PageSection("suspects", "Suspects", _suspects(result.suspects)),
         sections.failures(report),
@@ -104,16 +106,20 @@ def _copyable(rerun: dict[str, Any], origin: PageOrigin) -> list[Block]:
     ]
 
 
-def _differences(found: Sequence[FirstDifference]) -> list[Block]:
+def _title(kind: Kind) -> str:
+    runs = "between a run that passes and one that fails" if sides_of(kind).is_same_code else "from the base"
+    return f"The first difference {runs}"
+
+
+def _differences(found: Sequence[FirstDifference], sides: Sides) -> list[Block]:
     """Both runs side by side."""
     blocks: list[Block] = []
     for each in found:
-        place = (
-            f"{each.function} in {each.file}:{each.line}, given the same as at the base: {each.arguments or 'nothing'}"
-        )
+        same = "" if sides.is_same_code else f" the same as {sides.base}"
+        place = f"{each.function} in {each.file}:{each.line}, given{same}: {each.arguments or 'nothing'}"
         way = [f"Called by {each.called_by}." if each.called_by else "", each.parts_at or "", *each.then]
         rows = [[short(part.what), sentence(part.base), sentence(part.now)] for part in each.differs]
-        blocks += [("text", sentence(place)), ("sides", [["", "At the base", "Now"], rows])]
+        blocks += [("text", sentence(place)), ("sides", [["", *(side.capitalize() for side in sides)], rows])]
         blocks.append(("list", [sentence(line) for line in way if line]))
     return blocks
 

@@ -1,6 +1,6 @@
 """What `investigate_failure` is asked and what it answers. Every key of an answer is always present, in this order."""
 
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 from pydantic import AfterValidator, ConfigDict, Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
 
@@ -76,6 +76,33 @@ class CollectTest(DiscoverTests):
     @property
     def targets(self) -> tuple[tuple[str, Target], ...]:
         return (("node_id", self.node_id),)
+
+
+class Sides(NamedTuple):
+    """What the two runs of a first difference are called."""
+
+    base: str = "at the base"
+    now: str = "now"
+
+    @property
+    def is_same_code(self) -> bool:
+        return self != AT_BASE
+
+    @property
+    def calls_only(self) -> tuple[str, str]:
+        return f"calls only {self.base}", f"calls only {self.now}"
+
+    def both(self, base: str, now: str) -> str:
+        return f"{base} {self.base}, {now} {self.now}"
+
+
+AT_BASE = Sides()
+# Of a test that both passes and fails without a change.
+SAME_CODE = Sides("where it passes", "where it fails")
+
+
+def sides_of(kind: Kind) -> Sides:
+    return SAME_CODE if kind in ("flaky", "order_dependent") else AT_BASE
 
 
 class Suspect(Shape):

@@ -117,6 +117,20 @@ class Runner:
         job = {"ids": None if ids is None else [*ids], "trace": trace, "calls": calls}
         return await self._attempt(self.request(*paths), job)
 
+    async def run_after(
+        self,
+        others: Sequence[str],
+        node_ids: Sequence[str],
+        *,
+        files: Sequence[str] | None = None,
+        calls: CallTrace | None = None,
+    ) -> Run[ExecuteTests]:
+        """After other tests; or, if these are names of files, with these imported."""
+        before = [each for each in others if "::" in each]
+        if others and not before:
+            files = [*others, *(node_id.partition("::")[0] for node_id in node_ids)]
+        return await self.run([*before, *node_ids], paths=files or (), calls=calls)
+
     async def collect(self) -> Run[DiscoverTargets]:
         """All tests of the suite, in the order in which pytest would run them."""
         request = DiscoverTargets.model_validate(_node_ids(self.suite), context=self.config.bounds)

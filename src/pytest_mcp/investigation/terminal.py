@@ -3,11 +3,11 @@
 from pytest_mcp.investigation.result import (
     KINDS_IN_WORDS,
     BrokenBy,
-    FirstDifference,
     InvestigateResult,
     Kind,
     Polluter,
     Suspect,
+    sides_of,
 )
 from pytest_mcp.terminal.colours import Colour, Lines, Painter, lines_of_notices, spaced
 from pytest_mcp.text import safe_line
@@ -23,7 +23,7 @@ def report_lines(result: InvestigateResult, painter: Painter, *, again: str | No
             [safe_line(line) for line in result.evidence],
             _broken_by(result.broken_by, painter),
             _suspects(result.suspects, painter),
-            *reversed([_difference(each, painter, not place) for place, each in enumerate(result.first_difference)]),
+            *reversed([_difference(result, place, painter) for place in range(len(result.first_difference))]),
             [] if result.polluter is None else _polluter(result.polluter, painter),
             lines_of_notices(result.notices, painter),
             [f"To run the failure again: {safe_line(again)}"] if again else [],
@@ -32,15 +32,19 @@ def report_lines(result: InvestigateResult, painter: Painter, *, again: str | No
     )
 
 
-def _difference(found: FirstDifference, painter: Painter, is_first: bool) -> Lines:
+def _difference(result: InvestigateResult, number: int, painter: Painter) -> Lines:
     """In the order in which an answer has it."""
-    place = f"{found.function} ({found.file}:{found.line}), given the same as at the base"
+    found, sides = result.first_difference[number], sides_of(result.kind)
+    width = len(max(sides, key=len))
+    place = f"{found.function} ({found.file}:{found.line})"
+    place += "" if sides.is_same_code else f", given the same as {sides.base}"
     lines = [f"  given {found.arguments}" if found.arguments else "  given nothing"]
     for part in found.differs:
-        lines += [f"  {part.what}:", f"    at the base  {part.base}", f"    now          {part.now}"]
+        both = zip(sides, (part.base, part.now), strict=True)
+        lines += [f"  {part.what}:", *(f"    {side:{width}}  {value}" for side, value in both)]
     lines += [f"  {found.parts_at}" if found.parts_at else ""]
     lines += [f"  called by {found.called_by}" if found.called_by else "", *(f"  so {step}" for step in found.then)]
-    title = painter.paint("First difference:" if is_first else "Another difference:", "bold")
+    title = painter.paint("Another difference:" if number else "First difference:", "bold")
     return [f"{title} {safe_line(place)}", *(safe_line(line) for line in lines if line)]
 
 

@@ -90,12 +90,12 @@ class LinesOf(TypedDict):
 
 
 class CallTrace(TypedDict):
-    """Record the calls of one test, with values of at most so many parts."""
+    """Record the calls of each of these tests, with values of at most so many parts."""
 
-    test: str
+    tests: list[str]
     depth: int
     parts: int
-    # Whether the calls during imports are recorded too, which takes longer.
+    # Whether the calls during imports are recorded too, as those of the first test; this takes longer.
     imports: bool
     lines_of: list[LinesOf]
 

@@ -270,10 +270,16 @@ class Timed(NamedTuple):
 
 # --- recorded calls -------------------------------------------------------------------------------
 
-# Rows of the table of values, each a kind and what belongs to it. They are checked where they are used.
-CallValues = NamedTuple("CallValues", [("rows", list[list[Any]])])
-# The end of it: whether the trace function was ours all the time, whether all calls are there, and the lines of some.
-CallsEnded = NamedTuple("CallsEnded", [("complete", bool), ("whole", bool), ("lines", list[list[int]])])
+# Rows of a test's table of values, each a kind and what belongs to it. They are checked where they are used.
+CallValues = NamedTuple("CallValues", [("test", str), ("rows", list[list[Any]])])
+
+
+class CallsEnded(NamedTuple):
+    """The end of a test's: whether the trace function was ours all the time, and the lines of some calls."""
+
+    test: str
+    complete: bool
+    lines: list[list[int]]
 
 
 class CallCode(NamedTuple):
@@ -303,8 +309,8 @@ class CallRow(NamedTuple):
     yields: list[int]
 
 
-CallCodes = NamedTuple("CallCodes", [("rows", list[CallCode])])
-Calls = NamedTuple("Calls", [("rows", list[CallRow])])
+CallCodes = NamedTuple("CallCodes", [("test", str), ("rows", list[CallCode])])
+Calls = NamedTuple("Calls", [("test", str), ("rows", list[CallRow])])
 
 
 # --- traced tests --------------------------------------------------------------------------------

@@ -98,7 +98,7 @@ class Ledger:
     call_values: list[events.CallValues] = field(default_factory=list)
     call_codes: list[events.CallCodes] = field(default_factory=list)
     calls: list[events.Calls] = field(default_factory=list)
-    calls_ended: events.CallsEnded | None = None
+    calls_ended: list[events.CallsEnded] = field(default_factory=list)
     failed: int = 0
     unreported: int = 0
     last_number: int = 0

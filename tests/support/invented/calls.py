@@ -9,6 +9,8 @@ from pytest_mcp.investigation.difference.values import Values
 from pytest_mcp.run.events import CallCode, CallCodes, CallRow, Calls, CallsEnded, CallValues
 from pytest_mcp.run.ledger import Ledger
 
+TEST = "tests/test_shop.py::test_it"
+
 
 @dataclass(frozen=True)
 class Made:
@@ -75,11 +77,11 @@ def recorded(values: Values, *roots: Made) -> CallRecording:
     for root in roots:
         child.call(root, -1)
     ledger = Ledger(
-        call_values=[CallValues(child.rows)],
-        call_codes=[CallCodes(child.codes)],
-        calls=[Calls(child.calls)],
-        calls_ended=CallsEnded(complete=True, whole=True, lines=[]),
+        call_values=[CallValues(TEST, child.rows)],
+        call_codes=[CallCodes(TEST, child.codes)],
+        calls=[Calls(TEST, child.calls)],
+        calls_ended=[CallsEnded(TEST, complete=True, lines=[])],
     )
-    recording = recording_of(ledger, values)
+    recording = recording_of(ledger, TEST, values)
     assert recording is not None
     return recording

@@ -74,7 +74,7 @@ def investigated(text: str = "test_x", runs: int = 3) -> tuple[Findings, Investi
     findings = Findings(
         node_id,
         Alone(seen, (Seeds(None),) * runs, runs),
-        order=Order(failure=failure),
+        order=Order(outcome=Outcome("F", failure=failure)),
         base=AtBase(text, (Outcome("?", seconds=0.1),)),
         environment=RunEnvironment(text, text, [], text, text, None),
     )

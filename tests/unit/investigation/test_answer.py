@@ -170,7 +170,7 @@ EVIDENCE: dict[str, tuple[Findings, list[str]]] = {
 def test_evidence_tells_each_thing_that_was_tried(case: str) -> None:
     findings, evidence = EVIDENCE[case]
 
-    assert answer.evidence(findings) == evidence
+    assert answer.answer_of(findings).evidence == evidence
 
 
 @pytest.mark.parametrize(
@@ -230,7 +230,7 @@ def test_recorded_runs_and_why_there_are_no_suspects_are_evidence_and_never_chan
 
 def test_the_failure_to_look_at_is_the_first_alone_or_else_the_one_after_other_tests() -> None:
     failure = investigated()[0].failure
-    in_order = replace(NEVER, order=replace(polluted("fails_after", LEAK), failure=failure))
+    in_order = replace(NEVER, order=replace(polluted("fails_after", LEAK), outcome=replace(seen("F"), failure=failure)))
     died = seen_alone(seen("F"), replace(seen("F"), failure=failure))
 
     assert [each.failure for each in (NEVER, ALWAYS, in_order, died)] == [None, None, failure, failure]

@@ -79,15 +79,16 @@ class CallRecording:
         return [call for call in self.calls if call.parent is None and call.row.phase == phase]
 
 
-def recording_of(ledger: Ledger, values: Values) -> CallRecording | None:
+def recording_of(ledger: Ledger, test: str, values: Values) -> CallRecording | None:
     """None if nothing was recorded, or if what was recorded is damaged: tests can write records too."""
-    if ledger.calls_ended is None:
+    ended = next((each for each in ledger.calls_ended if each.test == test), None)
+    if ended is None:
         return None
     try:
-        numbers = values.adopt([row for part in ledger.call_values for row in part.rows])
-        codes = [code for part in ledger.call_codes for code in part.rows]
-        rows = [row for part in ledger.calls for row in part.rows]
-        return CallRecording(_calls(rows, codes, numbers), ledger.calls_ended.complete, ledger.calls_ended.lines)
+        numbers = values.adopt([row for part in ledger.call_values if part.test == test for row in part.rows])
+        codes = [code for part in ledger.call_codes if part.test == test for code in part.rows]
+        rows = [row for part in ledger.calls if part.test == test for row in part.rows]
+        return CallRecording(_calls(rows, codes, numbers), ended.complete, ended.lines)
     except (ValueError, IndexError, KeyError):
         return None
 

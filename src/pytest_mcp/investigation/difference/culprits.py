@@ -5,8 +5,8 @@ ended in the failing run. Those whose callers gave the same nevertheless come la
 the same at the base can only read what another call has left: such a culprit comes behind all with changed code.
 """
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from pytest_mcp.investigation.difference.call_tree import Alignment, CallRecording, Function, RecordedCall
@@ -19,10 +19,11 @@ MOST_DEEP = 400
 
 
 class PartThatDiffers(NamedTuple):
-    """What differs, as a name of the program or as `result` and the like."""
+    """What differs, as a name of the program or as `result` and the like; and when, of what a call finds or leaves."""
 
     what: str
     difference: ValueDifference
+    when: str = ""
 
 
 @dataclass(frozen=True)
@@ -65,11 +66,15 @@ class Comparison:
     base: CallRecording
     again: CallRecording
     now: CallRecording
+    # Whether only the state differs in which the same code ran.
+    is_same_code: bool = False
     culprits: list[Culprit] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         # Pairs of calls of code that is another one than at the base, whatever they got and gave.
         self.changed: list[Culprit] = []
+        # Of the same code: calls that were given something else, though their callers were not.
+        self.misled: list[Culprit] = []
         self.alignment = Alignment(self.base, self.now)
         self.repeated: Mapping[int, RecordedCall] = {}
 
@@ -78,7 +83,7 @@ class Comparison:
         for pair in self.alignment.roots():
             if pair.base is not None and pair.now is not None:
                 self._visit(pair.base, pair.now, Way())
-        return sorted(self.culprits, key=lambda culprit: (culprit.rank, culprit.now.row.ended))
+        return sorted(self.culprits, key=lambda culprit: (culprit.rank, culprit.now.row.ended)) or self.misled[:1]
 
     def first_changed(self, most: int) -> list[Culprit]:
         """Of each function with changed code one call: those with other calls first, as they ended; imports last."""
@@ -99,8 +104,12 @@ class Comparison:
 
     def _visit(self, base: RecordedCall, now: RecordedCall, way: Way) -> bool:
         """Whether something in or below this pair of calls explains what is different behind it."""
-        is_given_the_same = not any(self._given_differs(base, base.given, now.given))
+        given = tuple(self._given_differs(base, base.given, now.given))
+        is_given_the_same = not given
         outcome = tuple(self._outcome(base, now))
+        state = tuple(self._given_differs(base, base.state, now.state))
+        if self.is_same_code and (given or state) and not way.is_loose:
+            self.misled.append(Culprit(base, now, _before([*given, *state]), False, False, False))
         inner = Way(way.depth + 1, way.reaches and bool(outcome), way.is_loose or not is_given_the_same)
         is_explained = False
         for one, other in self.alignment.below(base, now) if way.depth < MOST_DEEP else ():
@@ -113,8 +122,8 @@ class Comparison:
             self.changed.append(pair)
         if not is_given_the_same or not outcome:
             return False
-        if not is_explained and not any(self._given_differs(base, base.state, now.state)):
-            self.culprits.append(pair)
+        if not is_explained and (self.is_same_code or not state):
+            self.culprits.append(replace(pair, parts=(*_before(state), *outcome)))
         return True
 
     def _one_sided(self, base: RecordedCall, now: RecordedCall) -> tuple[tuple[Function, ...], tuple[Function, ...]]:
@@ -151,7 +160,7 @@ class Comparison:
         for name in dict.fromkeys([*base.left, *now.left]):
             one, other = (call.left.get(name, {**call.given, **call.state}.get(name, 0)) for call in (base, now))
             third = None if again is None else again.left.get(name, {**again.given, **again.state}.get(name))
-            yield from self._parts(f"{name} afterwards", one, other, third)
+            yield from (part._replace(when="afterwards") for part in self._parts(name, one, other, third))
 
     def _yields(self, base: RecordedCall, now: RecordedCall, again: RecordedCall | None) -> Iterator[PartThatDiffers]:
         third = [] if again is None else again.yields
@@ -166,3 +175,8 @@ class Comparison:
     def _parts(self, what: str, base: int, now: int, again: int | None) -> Iterator[PartThatDiffers]:
         for difference in self.values.differences(base, now, again):
             yield PartThatDiffers(what, difference)
+
+
+def _before(parts: Sequence[PartThatDiffers]) -> tuple[PartThatDiffers, ...]:
+    """What a call found, as against what it gave."""
+    return tuple(part._replace(when="before") for part in parts)

@@ -7,13 +7,16 @@ is another line.
 from collections.abc import Mapping, Sequence
 from difflib import SequenceMatcher
 
+from pytest_mcp.investigation.result import Sides
 from pytest_mcp.text import in_line
 
 # The most characters of a line that are shown.
 SHOWN = 60
 
 
-def parting(base: Sequence[int], now: Sequence[int], base_text: Sequence[str], now_text: Sequence[str]) -> str | None:
+def parting(
+    base: Sequence[int], now: Sequence[int], base_text: Sequence[str], now_text: Sequence[str], sides: Sides
+) -> str | None:
     """In words; None if they took the same lines."""
     # A module begins with line 0.
     base, now = ([line for line in lines if line > 0] for lines in (base, now))
@@ -27,9 +30,9 @@ def parting(base: Sequence[int], now: Sequence[int], base_text: Sequence[str], n
             last = other
             continue
         if one is not None and other is not None and one not in moved and other not in known:
-            return f"{_line(other, now_text)}, at the base {_quoted(one, base_text)}"
+            return f"{_line(other, now_text)}, {sides.base} {_quoted(one, base_text)}"
         start = "" if last is None else f"{_line(last, now_text)}: then "
-        return f"{start}{_where(one, base_text)} at the base, {_where(other, now_text)} now"
+        return start + sides.both(_where(one, base_text), _where(other, now_text))
     return None
 
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import pytest
 
 from pytest_mcp.investigation.difference.search import Differences, DifferenceSearch
+from pytest_mcp.investigation.difference.side import Side
 from pytest_mcp.investigation.repetitions import Seeds, run_once
 from pytest_mcp.investigation.result import DifferenceAtBase
 from pytest_mcp.investigation.runner import Runner
@@ -67,7 +68,8 @@ async def differences(
     node_id, steps = f"tests/test_shop.py::{name}", list[str]()
     base, now = await runner_of(other), await runner_of(bench)
     seen = await run_once(now, node_id)
-    search = DifferenceSearch(base, now, node_id, seen, steps.append, shows_values=shows_values)
+    sides = Side(base, "at the base"), Side(now, "here", seen)
+    search = DifferenceSearch(*sides, node_id, steps.append, shows_values=shows_values)
     return await search.run(), steps
 
 

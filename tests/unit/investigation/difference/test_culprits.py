@@ -11,7 +11,7 @@ from pytest_mcp.investigation.difference.culprits import Comparison, Culprit
 from pytest_mcp.investigation.difference.values import Values
 from pytest_mcp.run.events import CallCode, CallCodes, CallRow, Calls, CallsEnded, CallValues
 from pytest_mcp.run.ledger import Ledger
-from tests.support.invented.calls import Made, recorded
+from tests.support.invented.calls import TEST, Made, recorded
 
 
 def compared(base: Sequence[Made], now: Sequence[Made], again: Sequence[Made] | None = None) -> list[Culprit]:
@@ -51,7 +51,7 @@ def test_what_a_call_left_in_its_arguments_is_what_it_gave() -> None:
 
     (found,) = compared([base], [now])
 
-    assert [part.what for part in found.parts] == ["to afterwards"]
+    assert [(part.what, part.when) for part in found.parts] == [("to", "afterwards")]
 
 
 def test_who_reads_what_another_call_has_left_is_innocent() -> None:
@@ -167,13 +167,13 @@ DAMAGED: list[tuple[str, Any, Any]] = [
 def test_records_that_a_test_has_forged_are_refused(rows: list[list[Any]] | None, call: dict[str, Any] | None) -> None:
     row = CallRow(0, -1, "call", 1, "returned", 0, 1, [0], [], [])._replace(**(call or {}))
     ledger = Ledger(
-        call_values=[CallValues(rows or [["atom", "1"]])],
-        call_codes=[CallCodes([CallCode("a.py", "f", 1, 1, ["n"], 1, 1)])],
-        calls=[Calls([row])],
-        calls_ended=CallsEnded(complete=True, whole=True, lines=[]),
+        call_values=[CallValues(TEST, rows or [["atom", "1"]])],
+        call_codes=[CallCodes(TEST, [CallCode("a.py", "f", 1, 1, ["n"], 1, 1)])],
+        calls=[Calls(TEST, [row])],
+        calls_ended=[CallsEnded(TEST, complete=True, lines=[])],
     )
 
-    assert recording_of(ledger, Values()) is None
+    assert recording_of(ledger, TEST, Values()) is None
 
 
 def test_of_long_values_that_begin_alike_it_shows_where_they_part() -> None:

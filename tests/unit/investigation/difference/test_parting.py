@@ -2,6 +2,7 @@ import pytest
 
 from pytest_mcp.investigation.difference.definitions import is_changed
 from pytest_mcp.investigation.difference.parting import parting
+from pytest_mcp.investigation.result import AT_BASE
 
 BASE = ["def f(a):", "    if a:", "        return 1", "    return 2"]
 # The lines of the base and of now, the lines that ran, and what is said.
@@ -29,7 +30,7 @@ CASES = {
 def test_two_runs_part_at_the_first_line_that_is_not_the_same(
     text: list[str], base: list[int], now: list[int], expected: str | None
 ) -> None:
-    assert parting(base, now, BASE, text) == expected
+    assert parting(base, now, BASE, text, AT_BASE) == expected
 
 
 OLD = ["class A:", "    def f(self):", "        return 1", "def f():", "    return 1"]
