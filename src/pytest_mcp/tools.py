@@ -161,8 +161,8 @@ TOOLS = (
     Tool(
         name="investigate_failure",
         title="Investigate a failure",
-        description="Find out why one test fails: always, sometimes, only after or without other tests, or already at"
-        " a base; since which commit, the first call that went wrong, which functions to suspect. Runs it many times.",
+        description="Find out why a test fails: always, sometimes, only after or without other tests, already at a"
+        " base; since which commit, which call went wrong first, which functions to suspect. Runs it many times.",
         request=InvestigateFailure,
         result=InvestigateResult,
         handler=_investigate,

@@ -100,7 +100,7 @@ def _to_target(parse: Callable[[str, Path], Target]) -> Callable[[Any, Validatio
     return validate
 
 
-def _to_node_ids(given: Any) -> Any:
+def to_node_ids(given: Any) -> Any:
     """Runs before the ids are checked, so that a list of bad ids is not called empty as well."""
     if isinstance(given, str) and given.lstrip().startswith("["):
         raise ValueError("is a list written as text; send the list itself")
@@ -152,7 +152,7 @@ PathTarget = Annotated[Target, BeforeValidator(_to_target(targets.parse_path)), 
 NodeTarget = Annotated[Target, BeforeValidator(_to_target(targets.parse_node_id)), _TARGET_SCHEMA]
 NodeTargets = Annotated[
     tuple[NodeTarget, ...],
-    BeforeValidator(_to_node_ids),
+    BeforeValidator(to_node_ids),
     Field(json_schema_extra={"minItems": 1, "maxItems": MAX_NODE_IDS}),
 ]
 Pattern = Annotated[

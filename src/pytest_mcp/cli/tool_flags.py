@@ -35,7 +35,8 @@ def add_to(parser: argparse.ArgumentParser, tool: str, parameters: Schema) -> No
     """A flag for each parameter of this tool, and `--json`."""
     required = parameters.get("required", ())
     for name, schema in parameters["properties"].items():
-        if name in _OF_PYTEST:
+        # One of several is typed like several.
+        if name in _OF_PYTEST or f"{name}s" in parameters["properties"]:
             continue
         dest, text = DEST_PREFIX + name, _help(name, schema)
         if schema.get("type") == "array":
@@ -60,6 +61,14 @@ def arguments(options: argparse.Namespace) -> Arguments:
     """Only what was typed: the model has the defaults."""
     typed = {name: value for name, value in vars(options).items() if name.startswith(DEST_PREFIX)}
     return {name.removeprefix(DEST_PREFIX): value for name, value in typed.items() if value != []}
+
+
+def take_one(options: argparse.Namespace, several: str, one: str) -> None:
+    """A list of one is given as the parameter for one."""
+    given = getattr(options, DEST_PREFIX + several, [])
+    if len(given) == 1:
+        delattr(options, DEST_PREFIX + several)
+        setattr(options, DEST_PREFIX + one, given[0])
 
 
 def add_typed(options: argparse.Namespace, given: Arguments) -> None:

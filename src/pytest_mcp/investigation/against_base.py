@@ -47,7 +47,7 @@ async def against_base(run: Run[ExecuteTests], runner: Runner, base: FoundBase) 
         async with AsyncExitStack() as stack:
             with anyio.fail_after(runner.deadline.left):
                 tree = await stack.enter_async_context(base_tree(base.repository, base.base))
-            return await _Comparison(run, runner, base, tree).groups()
+            return await Comparison(runner, base, tree).compared(run)
     except CannotTell as error:
         return _untold(name, str(error))
     except (TimeoutError, OutOfTime):
@@ -58,11 +58,13 @@ def _untold(name: str, why: str) -> BaseComparison:
     return BaseComparison(BaseGroups(name), [f"The failures could not be compared with {name}: {why}."])
 
 
-class _Comparison:
-    def __init__(self, run: Run[ExecuteTests], runner: Runner, base: FoundBase, tree: Tree) -> None:
+class Comparison:
+    """Of failing tests with the same in the tree of the base, as long as that exists."""
+
+    def __init__(self, runner: Runner, base: FoundBase, tree: Tree) -> None:
         assert base.repository is not None
         assert base.base is not None
-        self.run, self.here, self.name = run, runner, base.name
+        self.here, self.name = runner, base.name
         self.repository, self.base, self.kept = base.repository, base.base, tree.kept
         self.there = runner.at(tree.top, instead_of=tree.checkout)
         root = runner.config.root.relative_to(tree.checkout)
@@ -70,16 +72,17 @@ class _Comparison:
         self.left_out = tree.left_out
         self.unknown: dict[str, str] = {}
 
-    async def groups(self) -> BaseComparison:
-        completed = self.run.ledger.completed
+    async def compared(self, run: Run[ExecuteTests]) -> BaseComparison:
+        completed = run.ledger.completed
         failed = [record.node_id for record in completed if record.outcome in ("failed", "error")]
         groups: dict[str, list[str]] = {"new": [], "old": [], "changed": []}
-        for node_id, group in (await self._groups_of(failed[:MAX_COMPARED])).items():
+        for node_id, group in (await self.groups_of(failed[:MAX_COMPARED])).items():
             groups[group].append(node_id)
-        mended = await self._mended([record.node_id for record in completed if record.outcome == "passed"])
+        mended = await self._mended(run, [record.node_id for record in completed if record.outcome == "passed"])
         return BaseComparison(BaseGroups(self.name, **groups, mended=mended), self._notices(failed[MAX_COMPARED:]))
 
-    async def _groups_of(self, failed: Sequence[str]) -> dict[str, str]:
+    async def groups_of(self, failed: Sequence[str]) -> dict[str, str]:
+        """New, old or changed; why a test is of no group is noted."""
         groups = dict.fromkeys((name for name in failed if not self._has_file(name)), "new")
         left = [name for name in failed if name not in groups]
         if not left:
@@ -119,9 +122,9 @@ class _Comparison:
             return None
         return ("old" if is_same else "changed") if before.failed else "new"
 
-    async def _mended(self, passed: Sequence[str]) -> list[str] | None:
+    async def _mended(self, here: Run[ExecuteTests], passed: Sequence[str]) -> list[str] | None:
         """Those that fail at the base; None if they were not tried."""
-        seconds = self.run.exit.duration
+        seconds = here.exit.duration
         if seconds > QUICK_SECONDS or self.here.deadline.left < TIMES_LEFT * seconds or self.left_out:
             return None
         there = [name for name in passed if self._has_file(name)]

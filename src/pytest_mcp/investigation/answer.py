@@ -15,7 +15,8 @@ from pytest_mcp.investigation.difference.search import Differences
 from pytest_mcp.investigation.order import Order
 from pytest_mcp.investigation.outcome import Outcome, pattern
 from pytest_mcp.investigation.repetitions import Alone
-from pytest_mcp.investigation.result import InvestigateResult, Kind, Polluter, Sides, sides_of
+from pytest_mcp.investigation.result import FirstDifference, InvestigateResult, Kind, Polluter, Sides, sides_of
+from pytest_mcp.investigation.several import Together
 from pytest_mcp.investigation.suspects import Suspected
 from pytest_mcp.report import grouping
 from pytest_mcp.report.failures import Failure
@@ -25,6 +26,8 @@ from pytest_mcp.text import in_line
 MANY_RUNS = 29
 # So many failures with one cause, and another one at the base, are no chance.
 FEW_RUNS = 3
+# How many first differences an answer has.
+MAX_DIFFERENCES = 3
 # A larger set of polluting tests is only counted, and one with longer names.
 MAX_LISTED = 20
 MAX_CHARACTERS = 4_000
@@ -47,6 +50,8 @@ class Findings:
     suspects: Suspected | None = None
     # What differs between runs of the same code, if some pass and some fail.
     apart: Differences | None = None
+    # Of all tests, if several were given: this one stands for them.
+    together: Together | None = None
     # Whether the time was over before every step was done.
     is_cut_short: bool = False
     notices: tuple[str, ...] = ()
@@ -98,20 +103,33 @@ class Findings:
 
 def answer_of(findings: Findings) -> InvestigateResult:
     kind, confidence = judge(findings)
-    differences = findings.differences(kind)
+    differences, together = findings.differences(kind), findings.together
     order = findings.order if kind == "order_dependent" else None
     polluter = order.polluter if order and order.polluter and _can_be_listed(order.polluter.node_ids) else None
     return InvestigateResult(
         kind=kind,
         confidence=confidence,
         evidence=evidence(findings, kind),
-        first_difference=[] if differences is None else [*differences.found],
+        first_difference=_first(differences, together),
         broken_by=None if findings.broken is None else findings.broken.by,
         suspects=[] if findings.suspects is None else [*findings.suspects.functions],
         polluter=polluter,
         notices=[*findings.notices, *_notices(findings, polluter)],
-        rerun=None if kind == "passes" else {"node_ids": [*_before(findings, order), findings.node_id]},
+        rerun=None if kind == "passes" else {"node_ids": [*_before(findings, order), *_failing(findings)]},
+        tests=[] if together is None else together.tests(kind),
     )
+
+
+def _first(differences: Differences | None, together: Together | None) -> list[FirstDifference]:
+    """One for each call at which tests part."""
+    known: dict[tuple[str, str], FirstDifference] = {}
+    for each in [*(differences.found if differences else ()), *(together.differences if together else ())]:
+        known.setdefault((each.file, each.function), each)
+    return [*known.values()][:MAX_DIFFERENCES]
+
+
+def _failing(findings: Findings) -> list[str]:
+    return [findings.node_id] if findings.together is None else findings.together.failing
 
 
 def _can_be_listed(names: Sequence[str]) -> bool:
@@ -195,6 +213,7 @@ def _judge_passes(findings: Findings) -> tuple[Kind, str]:
 def evidence(findings: Findings, kind: Kind) -> list[str]:
     alone, suspects = findings.alone, findings.suspects
     lines = [
+        *(findings.together.words if findings.together else ()),
         _alone_line(findings) if alone.outcomes else "",
         _cause_line(findings.failed),
         *(f"stuck in: {' > '.join(each.stack[-MAX_FRAMES:])}" for each in findings.hung[-1:] if each.stack),

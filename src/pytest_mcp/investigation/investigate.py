@@ -25,8 +25,9 @@ from pytest_mcp.investigation.difference.side import Side
 from pytest_mcp.investigation.order import Order, OrderSearch, Suite, collect_suite
 from pytest_mcp.investigation.outcome import Outcome, outcome_of
 from pytest_mcp.investigation.repetitions import Alone, OnStep, Seeds
-from pytest_mcp.investigation.result import AT_BASE, SAME_CODE, CollectTest, Effect, InvestigateFailure, Sides
+from pytest_mcp.investigation.result import AT_BASE, SAME_CODE, CollectTests, Effect, InvestigateFailure, Sides
 from pytest_mcp.investigation.runner import LEAST_SECONDS, OutOfTime, Runner, deadline_of_runs, suite_targets
+from pytest_mcp.investigation.several import SeveralTests, Together
 from pytest_mcp.investigation.suspects import Suspected, find_suspects
 from pytest_mcp.run.attempt import Call
 from pytest_mcp.run.run import Project, Run, Steps
@@ -41,35 +42,46 @@ MOST_TRIES = 8
 
 
 async def investigate(request: InvestigateFailure, project: Project) -> Findings:
-    """Raises InvalidParams if the name is not that of one test or the base is no commit."""
+    """Raises InvalidParams if a name is not that of one test or the base is no commit."""
     config = project.config
     seconds = request.timeout or config.default_timeout
     end, deadline = anyio.current_time() + seconds, deadline_of_runs(seconds)
-    asked, numbers = request.node_id.node_id, count(1)
+    asked, numbers = {name: target.node_id for name, target in request.asked.items()}, count(1)
 
     def on_step(words: str) -> None:
         project.on_progress(Steps(next(numbers), words))
 
     base = await find_base(config, request.base, deadline)
     on_step("collecting")
-    trial: Trial[CollectTest] | None = None
-    collect = CollectTest.model_validate({"node_id": asked}, context=config.bounds)
+    trial: Trial[CollectTests] | None = None
+    collect = CollectTests.model_validate({"asked": asked}, context=config.bounds)
     with anyio.CancelScope(deadline=end):
         trial = await try_interpreters(Call(collect, Project(config, project.spare)), max(1, int(deadline.left)))
     if trial is None or (isinstance(trial.error, ExecutionFailed) and trial.error.error_type == "timeout"):
-        return _uncollected(asked, request.runs, None if trial is None else trial.run)
+        first = next(iter(asked.values()))
+        return _uncollected(first, request.runs, None if trial is None else trial.run)
     if trial.error is not None:
         raise trial.error
     assert trial.run is not None, "there is a run, or the reason why there is none"
     assert trial.chosen is not None
     ledger = trial.run.ledger
-    node_id = _the_one([item.id for item in ledger.items], asked)
-    suite = suite_targets(collect.node_id.path, config.root, ledger.portrait, trial.chosen.python)
+    node_ids = [_the_one([item.id for item in ledger.items], name, each) for name, each in asked.items()]
+    suite = suite_targets(collect.targets[0][1].path, config.root, ledger.portrait, trial.chosen.python)
     runner = Runner(config, trial.chosen, deadline, end, suite)
+    together = await _together(runner, node_ids, base, on_step) if request.node_ids else None
+    node_id = node_ids[0] if together is None else together.chosen
     case = Case(runner, node_id, base, on_step, is_shuffled=ledger.seeded is not None)
     findings = await case.run(request.runs, stops_early="runs" not in request.model_fields_set)
     past = () if config.history is None else await _past(config, node_id, end)
-    return replace(findings, notices=trial.run.doubts, environment=trial.run.environment, past=past)
+    found = replace(findings, notices=trial.run.doubts, environment=trial.run.environment, past=past)
+    return replace(found, together=together)
+
+
+async def _together(runner: Runner, node_ids: Sequence[str], base: FoundBase, on_step: OnStep) -> Together:
+    try:
+        return await SeveralTests(runner, list(dict.fromkeys(node_ids)), base, on_step).run()
+    except OutOfTime:
+        return Together(node_ids[0], dict.fromkeys(node_ids, "inconclusive"))
 
 
 async def _past(config: Config, node_id: str, end: float) -> tuple[str, ...]:
@@ -81,7 +93,7 @@ async def _past(config: Config, node_id: str, end: float) -> tuple[str, ...]:
     return ()
 
 
-def _uncollected(asked: str, runs: int, run: Run[CollectTest] | None) -> Findings:
+def _uncollected(asked: str, runs: int, run: Run[CollectTests] | None) -> Findings:
     """The time was over. The file may hang when it is imported."""
     if run is None:
         return Findings(asked, Alone((), (), runs), is_cut_short=True)
@@ -89,12 +101,13 @@ def _uncollected(asked: str, runs: int, run: Run[CollectTest] | None) -> Finding
     return Findings(asked, seen, is_cut_short=True, environment=run.environment)
 
 
-def _the_one(collected: list[str], asked: str) -> str:
+def _the_one(collected: list[str], name: str, asked: str) -> str:
     """The id of the test; the asked one if its file cannot be collected."""
-    if len(collected) > 1:
-        several = f"names {len(collected)} tests; name one of them, for example {label(collected[0])}"
-        raise InvalidParams([Fault("node_id", several, "several_tests", asked)])
-    return collected[0] if collected else asked
+    some = [each for each in collected if each == asked or each.startswith((f"{asked}[", f"{asked}::"))]
+    if len(some) > 1:
+        several = f"names {len(some)} tests; name one of them, for example {label(some[0])}"
+        raise InvalidParams([Fault(name, several, "several_tests", asked)])
+    return some[0] if some else asked
 
 
 @dataclass(frozen=True)

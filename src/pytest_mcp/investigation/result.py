@@ -2,11 +2,21 @@
 
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
-from pydantic import AfterValidator, ConfigDict, Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+    field_validator,
+)
 
 from pytest_mcp.api import targets
 from pytest_mcp.api.advice import Advice, Sentence
-from pytest_mcp.api.parameters import GitRef, NodeTarget, Seconds, Whole
+from pytest_mcp.api.parameters import GitRef, NodeTarget, Seconds, Whole, to_node_ids
 from pytest_mcp.api.requests import Arguments, DiscoverTests
 from pytest_mcp.api.results import Notices, Shape
 from pytest_mcp.api.targets import NAME_ALONE, Target
@@ -14,6 +24,7 @@ from pytest_mcp.api.targets import NAME_ALONE, Target
 DEFAULT_RUNS = 5
 LEAST_RUNS = 2
 MAX_RUNS = 50
+MAX_TESTS = 100
 
 Kind = Literal["deterministic", "flaky", "order_dependent", "passes", "hangs", "pre_existing", "inconclusive"]
 # For people.
@@ -49,33 +60,62 @@ def _check_one_test(target: Target) -> Target:
     return target
 
 
+def _check_number(tests: tuple[Target, ...]) -> tuple[Target, ...]:
+    if len(tests) > MAX_TESTS:
+        raise ValueError(f"must have 1 to {MAX_TESTS} entries")
+    return tests
+
+
+OneTest = Annotated[NodeTarget, WrapValidator(_explain_name), AfterValidator(_check_one_test)]
+SomeTests = Annotated[
+    tuple[OneTest, ...],
+    BeforeValidator(to_node_ids),
+    AfterValidator(_check_number),
+    Field(json_schema_extra={"minItems": 1, "maxItems": MAX_TESTS}),
+]
+
+
 class InvestigateFailure(Arguments):
     model_config = ConfigDict(json_schema_extra={"examples": [{"node_id": "tests/test_user.py::test_login"}]})
 
-    node_id: Annotated[NodeTarget, WrapValidator(_explain_name), AfterValidator(_check_one_test)] = Field(
-        description="The failing test."
+    node_id: OneTest | None = Field(default=None, description="The failing test.")
+    node_ids: SomeTests | None = Field(
+        default=None,
+        validate_default=True,
+        description="Several, not node_id.",
     )
-    base: GitRef | None = Field(
-        default=None, description="Git ref to compare with. Default: where this branch began, else HEAD."
-    )
+    base: GitRef | None = Field(default=None, description="Git ref. Default: where this branch began, else HEAD.")
     runs: Annotated[int, Whole(LEAST_RUNS, MAX_RUNS)] = Field(
         default=DEFAULT_RUNS, description="How often to run it alone."
     )
-    timeout: Seconds | None = Field(
-        default=None, description="Seconds for all of it; then it answers with what it knows."
-    )
+    timeout: Seconds | None = Field(default=None, description="Seconds for all of it.")
+
+    @field_validator("node_ids")
+    @classmethod
+    def _one_of_both(cls, node_ids: tuple[Target, ...] | None, info: ValidationInfo) -> tuple[Target, ...] | None:
+        # What is wrong with the other one is said already.
+        if "node_id" in info.data and (node_ids is None) == (info.data["node_id"] is None):
+            raise ValueError("one of node_id and node_ids must be given, and not both")
+        return node_ids
+
+    @property
+    def asked(self) -> dict[str, Target]:
+        """By the parameters' names."""
+        if self.node_id is not None:
+            return {"node_id": self.node_id}
+        return {f"node_ids.{place}": target for place, target in enumerate(self.node_ids or ())}
 
 
-class CollectTest(DiscoverTests):
+class CollectTests(DiscoverTests):
     """The first run of an investigation. Its settings show which tests are its suite. It is not a tool of its own."""
 
     wants_portrait: ClassVar[bool] = True
 
-    node_id: NodeTarget
+    asked: dict[str, NodeTarget]
 
     @property
     def targets(self) -> tuple[tuple[str, Target], ...]:
-        return (("node_id", self.node_id),)
+        return tuple(self.asked.items())
 
 
 class Sides(NamedTuple):
@@ -152,17 +192,25 @@ class BrokenBy(Shape):
     skipped: list[str] = Field(description="Commits at which the test could not run.")
 
 
+class InvestigatedTest(Shape):
+    node_id: str
+    kind: Kind
+
+
+def _is_absent(value: object) -> bool:
+    return not value
+
+
 class InvestigateResult(Shape):
-    kind: Kind = Field(description="pre_existing: it fails at the base too. passes: it does not fail here.")
+    kind: Kind = Field(description="pre_existing: at the base too. passes: it does not fail.")
     confidence: str = Field(description="high, medium or low, and why.")
-    evidence: list[str] = Field(description="What was tried, and the outcome.")
+    evidence: list[str] = Field(description="What was tried.")
     first_difference: list[FirstDifference] = Field(
-        description="Calls that got the same as at the base and gave something else. The first is nearest to the bug."
+        description="Calls that got the same as at the base and gave something else."
     )
-    broken_by: BrokenBy | None = Field(description="The commit since which it fails; null: not a commit, or not known.")
+    broken_by: BrokenBy | None = Field(description="The commit since which it fails.")
     suspects: list[Suspect] = Field(description="Most suspicious first.")
-    polluter: Annotated[
-        Polluter | None, Field(description="The tests that change its outcome, if kind is order_dependent.")
-    ]
+    polluter: Annotated[Polluter | None, Field(description="Tests that change its outcome.")]
     notices: Notices
     rerun: dict[str, Any] | None = Field(description="Arguments that run the failure again.")
+    tests: Annotated[list[InvestigatedTest], Field(description="There only with node_ids.", exclude_if=_is_absent)] = []  # noqa: RUF012 - never changed

@@ -20,6 +20,7 @@ def report_lines(result: InvestigateResult, painter: Painter, *, again: str | No
     """`again` is the command that runs the failure again."""
     return spaced(
         [
+            [safe_line(f"{each.kind}  {each.node_id}") for each in result.tests],
             [safe_line(line) for line in result.evidence],
             _broken_by(result.broken_by, painter),
             _suspects(result.suspects, painter),

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from pytest_mcp.api.parameters import MAX_NODE_IDS
 from pytest_mcp.api.requests import Arguments, DiscoverTests, ExecuteTests, Request
 from pytest_mcp.config.model import Bounds
-from pytest_mcp.investigation.result import InvestigateFailure
+from pytest_mcp.investigation.result import MAX_TESTS, InvestigateFailure
 
 
 @pytest.fixture
@@ -260,7 +260,10 @@ IT = "tests/test_a.py::test_it"
         ({"node_id": IT, "base": "--output=x"}, "base"),
         *(({"node_id": IT, "runs": runs}, "runs") for runs in (1, 51)),
         ({"node_id": IT, "timeout": 0}, "timeout"),
-        ({}, "node_id"),
+        ({}, "node_ids"),
+        ({"node_id": IT, "node_ids": [IT]}, "node_ids"),
+        ({"node_ids": [IT, "tests/test_a.py"]}, "node_ids.1"),
+        ({"node_ids": [IT] * (MAX_TESTS + 1)}, "node_ids"),
     ],
 )
 def test_one_test_is_investigated_within_limits(bounds: Bounds, arguments: dict[str, Any], named: str) -> None:

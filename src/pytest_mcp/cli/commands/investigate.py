@@ -23,6 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(options: argparse.Namespace, load_config: LoadConfig) -> int:
+    tool_flags.take_one(options, "node_ids", "node_id")
     return local_call.run(InvestigateCommand(TOOL, options, load_config()))
 
 
