@@ -40,8 +40,9 @@ def add_to(parser: argparse.ArgumentParser, tool: str, parameters: Schema) -> No
             continue
         dest, text = DEST_PREFIX + name, _help(name, schema)
         if schema.get("type") == "array":
-            metavar = name.upper().removesuffix("S")
-            parser.add_argument(dest, nargs="*", metavar=metavar, default=argparse.SUPPRESS, help=text)
+            one = name.removesuffix("s")
+            nargs = "+" if one in parameters["properties"] else "*"
+            parser.add_argument(dest, nargs=nargs, metavar=one.upper(), default=argparse.SUPPRESS, help=text)
         elif name in required:
             parser.add_argument(dest, metavar=name.upper(), help=text)
         else:
