@@ -115,7 +115,8 @@ def _differences(found: Sequence[FirstDifference], sides: Sides) -> list[Block]:
     """Both runs side by side."""
     blocks: list[Block] = []
     for each in found:
-        same = "" if sides.is_same_code else f" the same as {sides.base}"
+        is_given_else = any(part.what.endswith(" before") for part in each.differs)
+        same = "" if sides.is_same_code or is_given_else else f" the same as {sides.base}"
         place = f"{each.function} in {each.file}:{each.line}, given{same}: {each.arguments or 'nothing'}"
         way = [f"Called by {each.called_by}." if each.called_by else "", each.parts_at or "", *each.then]
         rows = [[short(part.what), sentence(part.base), sentence(part.now)] for part in each.differs]

@@ -175,7 +175,7 @@ async def _wrong_calls(name: str, runs: Sequence[tuple[Side, Run[ExecuteTests]]]
     others = sorted(comparison.changed, key=lambda each: each.now.row.ended)
     return WrongCalls(
         [_place(each) for each in culprits if each.is_changed and not each.now.is_test],
-        [_place(each) for each in others if each.parts],
+        [_place(each) for each in others if each.gives],
     )
 
 

@@ -38,7 +38,8 @@ def _difference(result: InvestigateResult, number: int, painter: Painter) -> Lin
     found, sides = result.first_difference[number], sides_of(result.kind)
     width = len(max(sides, key=len))
     place = f"{found.function} ({found.file}:{found.line})"
-    place += "" if sides.is_same_code else f", given the same as {sides.base}"
+    is_given_else = any(part.what.endswith(" before") for part in found.differs)
+    place += "" if sides.is_same_code or is_given_else else f", given the same as {sides.base}"
     lines = [f"  given {found.arguments}" if found.arguments else "  given nothing"]
     for part in found.differs:
         both = zip(sides, (part.base, part.now), strict=True)

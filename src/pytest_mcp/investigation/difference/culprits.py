@@ -39,6 +39,8 @@ class Culprit:
     # Functions that it calls on one side only.
     only_base: tuple[Function, ...] = ()
     only_now: tuple[Function, ...] = ()
+    # What it gave that it was not given, behind what it was given.
+    gives: tuple[PartThatDiffers, ...] = ()
 
     @property
     def rank(self) -> tuple[bool, ...]:
@@ -92,6 +94,16 @@ class Comparison:
             first.setdefault(each.now.function, each)
         return [*first.values()][:most]
 
+    def given_else(self) -> list[Culprit]:
+        """The innermost calls of changed code that gave something else, but were given something else as well.
+
+        In a large change that may be something harmless, which hides what is wrong with them.
+        """
+        some = [each for each in self.changed if each.gives and each.now.row.phase != "import"]
+        above = {call.number for each in some for call in each.now.above}
+        inner = (replace(each, parts=each.gives) for each in some if each.now.number not in above)
+        return sorted(inner, key=lambda each: (each.rank, each.now.row.ended))
+
     def _same_calls(self) -> Iterator[tuple[int, RecordedCall]]:
         """For each call of the base the same one of its second run."""
         alignment = Alignment(self.base, self.again)
@@ -119,7 +131,8 @@ class Comparison:
         sides = self._one_sided(base, now)
         pair = Culprit(base, now, outcome, is_changed, inner.reaches, inner.is_loose, *sides)
         if is_changed and not now.is_test:
-            self.changed.append(pair)
+            own = tuple(part for part in outcome if part._replace(when="") not in given)
+            self.changed.append(replace(pair, gives=(*_before(given[:1]), *own) if own else ()))
         if not is_given_the_same or not outcome:
             return False
         if not is_explained and (self.is_same_code or not state):

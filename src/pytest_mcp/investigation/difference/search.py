@@ -44,12 +44,24 @@ class ComparedRuns:
     culprits: Sequence[Culprit]
     # Calls of changed code, whatever they gave.
     changed: Sequence[Culprit]
+    # Calls of changed code that were given something else, and gave something else.
+    given_else: Sequence[Culprit]
     is_same_code: bool
 
     @property
-    def is_telling(self) -> bool:
-        """Whether the first of them can be the cause: unchanged code only shows what changed code has left."""
-        return any((each.is_changed or self.is_same_code) and not each.now.is_test for each in self.culprits)
+    def telling(self) -> list[Culprit]:
+        """Those that can be the cause: unchanged code only shows what changed code has left. Imports come last."""
+        if self.is_same_code:
+            return _independent(self.culprits)
+        some = [each for each in self.culprits if each.is_changed and not each.now.is_test]
+        calls = [each for each in some if each.now.row.phase != "import"]
+        return _independent(calls) or [*_independent(self.given_else)[: MOST - 1], *_independent(some)]
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether deeper values and imports would tell nothing more."""
+        first = next(iter(self.telling), None)
+        return first is not None and not first.gives and not first.now.is_test
 
 
 @dataclass(frozen=True)
@@ -66,7 +78,7 @@ class DifferenceSearch:
     async def run(self) -> Differences:
         try:
             compared = await self._compared(SHALLOW)
-            if not compared.is_telling:
+            if not compared.is_enough:
                 compared = await self._compared(DEEP)
         except Unusable as error:
             return Differences(problem=str(error))
@@ -80,12 +92,11 @@ class DifferenceSearch:
 
     async def _known(self, compared: ComparedRuns) -> tuple[Sequence[Culprit], Sequence[str | None]]:
         """What is told, and the line at which the two runs of each part, where that is known."""
-        is_known = compared.is_telling or compared.is_same_code
-        known = _independent(compared.culprits) if is_known else [*compared.culprits[:1], *compared.changed]
+        known = compared.telling[:MOST] or [*compared.culprits[:1], *compared.changed]
         partings: list[str | None] = [None] * len(known)
         with suppress(OutOfTime, Unusable):
             partings = await self._partings(known, compared.depth)
-        return (known, partings) if is_known else self._by_lines(known, partings)
+        return (known, partings) if compared.telling else self._by_lines(known, partings)
 
     def _by_lines(
         self, known: Sequence[Culprit], partings: Sequence[str | None]
@@ -124,7 +135,8 @@ class DifferenceSearch:
         with self.now.runner.in_time():
             culprits = await in_thread(comparison.run)
             changed = comparison.first_changed(MOST_LINES)
-            return ComparedRuns(values, depth, base, now, culprits, changed, self.sides.is_same_code)
+            given_else, is_same_code = comparison.given_else(), self.sides.is_same_code
+            return ComparedRuns(values, depth, base, now, culprits, changed, given_else, is_same_code)
         raise OutOfTime
 
     async def _recorded(
