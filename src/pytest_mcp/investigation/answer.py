@@ -50,6 +50,8 @@ class Findings:
     suspects: Suspected | None = None
     # What differs between runs of the same code, if some pass and some fail.
     apart: Differences | None = None
+    # What it called, where no base passes.
+    ran: tuple[str, ...] = ()
     # Of all tests, if several were given: this one stands for them.
     together: Together | None = None
     # Whether the time was over before every step was done.
@@ -222,6 +224,7 @@ def evidence(findings: Findings, kind: Kind) -> list[str]:
         *(_base_lines(findings, findings.base) if findings.base else ()),
         _difference_line(findings.differences(kind), sides_of(kind)),
         f"broken by: {findings.broken.words}" if findings.broken and findings.broken.words else "",
+        *findings.ran,
         f"suspects: {suspects.problem}" if suspects and suspects.problem else "",
         *findings.past,
     ]

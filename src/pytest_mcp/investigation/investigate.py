@@ -20,6 +20,7 @@ from pytest_mcp.investigation import repetitions
 from pytest_mcp.investigation.answer import Findings
 from pytest_mcp.investigation.base import AtBase, BaseSearch, FoundBase, find_base
 from pytest_mcp.investigation.breaking_commit import Broken, CommitSearch
+from pytest_mcp.investigation.difference.ran_calls import RanCalls
 from pytest_mcp.investigation.difference.search import Differences, DifferenceSearch
 from pytest_mcp.investigation.difference.side import Side
 from pytest_mcp.investigation.order import Order, OrderSearch, Suite, collect_suite
@@ -175,7 +176,19 @@ class Case:
             )
         except OutOfTime:
             suspects = Suspected(problem="not looked for, the time was over")
-        return replace(findings, suspects=suspects)
+        return await self._ran(runner, replace(findings, suspects=suspects), failing)
+
+    async def _ran(self, runner: Runner, findings: Findings, failing: Outcome) -> Findings:
+        """With what it called, unless a base that passes says what is wrong."""
+        if not failing.failed or findings.suspects is None or (findings.base and findings.base.passes):
+            return findings
+        self.on_step("tracing calls")
+        shows_values = runner.config.shows_values
+        side, suspects = Side(runner, "here", failing), findings.suspects
+        ran = RanCalls(side, self.node_id, suspects.functions, suspects.nearest, shows_values=shows_values)
+        with suppress(OutOfTime):
+            return replace(findings, ran=tuple(await ran.lines()))
+        return findings
 
     async def _broken(self, findings: Findings, seeds: Seeds) -> Findings:
         """With the commit since which it fails, if it passed at one."""

@@ -45,6 +45,8 @@ CALL = 0.3
 OTHER_CAUSE = 0.5
 # A changed line is first among lines with equal scores, whatever the other clues say.
 CHANGED = 1.5
+# Which share of the lines that two tests run both must run to be near.
+LEAST_LIKENESS = 0.5
 MODULE = "<module>"
 _UNTRACED = "it could not be traced: the test, the project, coverage or a debugger traces by itself"
 _NOTHING_RAN = "it ran no Python code of the project except tests; native code and other processes are not traced"
@@ -68,6 +70,8 @@ class Suspected:
 
     functions: tuple[Suspect, ...] = ()
     problem: str | None = None
+    # The passing test that is nearest to it.
+    nearest: str | None = None
 
 
 @dataclass(frozen=True)
@@ -100,7 +104,8 @@ async def find_suspects(
             changed = await since_base()
     with runner.in_time():
         functions = await in_thread(partial(suspects_of, run, node_id, changed))
-    return Suspected(tuple(functions), None if functions else _NOTHING_RAN)
+        nearest = await in_thread(partial(nearest_of, run.ledger, node_id))
+    return Suspected(tuple(functions), None if functions else _NOTHING_RAN, nearest)
 
 
 def _problem(run: Run[ExecuteTests], node_id: str, expected: Outcome) -> str | None:
@@ -143,6 +148,25 @@ def suspects_of(run: Run[ExecuteTests], node_id: str, changed: Lines) -> list[Su
         Suspect(file=in_line(line.file), line=line.number, function=in_line(line.function), score=round(score, 2))
         for line, score in ranked[:MAX_SUSPECTS]
     ]
+
+
+def nearest_of(ledger: Ledger, node_id: str) -> str | None:
+    """The passing test that runs most of the same lines; None if no test runs as many of them as others."""
+    if node_id not in ledger.executed:
+        return None
+    own = _source_lines(ledger.executed[node_id])
+    likeness: dict[str, float] = {}
+    for record in ledger.completed:
+        known = ledger.executed.get(record.node_id)
+        if record.outcome == "passed" and known is not None and known.complete:
+            lines = _source_lines(known)
+            likeness[record.node_id] = len(own & lines) / max(1, len(own | lines))
+    nearest = max(likeness, key=likeness.__getitem__, default=None)
+    return nearest if nearest is not None and likeness[nearest] >= LEAST_LIKENESS else None
+
+
+def _source_lines(executed: Executed) -> set[Line]:
+    return {line for line in executed.lines() if places.is_source(line.file)}
 
 
 def failures_of(ledger: Ledger) -> dict[str, Failure]:

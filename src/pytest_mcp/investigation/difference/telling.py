@@ -51,6 +51,13 @@ class Telling:
             then=[],
         )
 
+    def call(self, call: RecordedCall) -> str:
+        """With what it got and gave."""
+        gave = self._outcome(call.row.outcome, call.result, VALUE)
+        verb = "" if call.row.outcome in ("raised", "running") else "returns "
+        place = f"{call.code.file}:{call.code.line}"
+        return in_line(f"{call.code.function}({self._arguments(call)}) {verb}{gave} ({place})")
+
     def _doubt(self, culprit: Culprit) -> list[str]:
         is_innocent = not (culprit.is_changed or culprit.now.is_test or self.sides.is_same_code)
         return [_UNCHANGED] if is_innocent else []
