@@ -102,9 +102,14 @@ class Values:
         if again == now:
             return True
         one, other, third = self.rows[base], self.rows[now], self.rows[again]
-        if one.kind == other.kind == third.kind == "text":
+        if one.kind != third.kind:
+            return True
+        if one.kind != other.kind or (other.name == "None" and one.name != "None"):
+            # What varies is always of this kind.
+            return False
+        if one.kind == "text":
             return _template(one.name, third.name).fullmatch(other.name) is not None
-        return not (_is_alike(one, third) and _is_alike(one, other)) or not one.parts
+        return not (one.parts and _is_alike(one, third))
 
     def _step(self, row: Row, label: str) -> str:
         if row.kind in _NAMED or row.kind == "secret":

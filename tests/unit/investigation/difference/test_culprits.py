@@ -93,6 +93,22 @@ def test_what_the_base_varies_is_no_difference() -> None:
     assert names(compared([base], [elsewhere], [again])) == ["now"]
 
 
+@pytest.mark.parametrize("result", [None, {}, {"at": 3}, "3", {"at": 3, "zone": "UTC", "more": 1}])
+def test_what_varies_hides_no_value_of_another_shape(result: Any) -> None:
+    base, again, now = (
+        a_test(Made("now", {}, each)) for each in ({"at": 1, "zone": "UTC"}, {"at": 2, "zone": "UTC"}, result)
+    )
+
+    assert names(compared([base], [now], [again])) == ["now"]
+
+
+def test_a_varying_value_that_is_none_now_is_a_difference() -> None:
+    base, again, now, other = (a_test(Made("token", {}, each)) for each in (1, 2, None, 3))
+
+    assert names(compared([base], [now], [again])) == ["token"]
+    assert compared([base], [other], [again]) == []
+
+
 def test_a_generator_is_to_blame_for_its_yields_but_not_for_how_many_were_wanted() -> None:
     def consumed(outcome: str, *yields: int) -> Made:
         return a_test(Made("numbers", {}, outcome=outcome, yields=yields))
