@@ -30,7 +30,7 @@ from pytest_mcp.investigation.result import AT_BASE, SAME_CODE, CollectTests, Ef
 from pytest_mcp.investigation.runner import LEAST_SECONDS, OutOfTime, Runner, deadline_of_runs, suite_targets
 from pytest_mcp.investigation.several import SeveralTests, Together
 from pytest_mcp.investigation.suspects import Suspected, find_suspects
-from pytest_mcp.run.attempt import Call
+from pytest_mcp.run.attempt import Call, Deadline
 from pytest_mcp.run.run import Project, Run, Steps
 from pytest_mcp.text import label
 
@@ -44,45 +44,70 @@ MOST_TRIES = 8
 
 async def investigate(request: InvestigateFailure, project: Project) -> Findings:
     """Raises InvalidParams if a name is not that of one test or the base is no commit."""
-    config = project.config
-    seconds = request.timeout or config.default_timeout
-    end, deadline = anyio.current_time() + seconds, deadline_of_runs(seconds)
-    asked, numbers = {name: target.node_id for name, target in request.asked.items()}, count(1)
+    seconds, numbers = request.timeout or project.config.default_timeout, count(1)
 
     def on_step(words: str) -> None:
         project.on_progress(Steps(next(numbers), words))
 
-    base = await find_base(config, request.base, deadline)
-    on_step("collecting")
-    trial: Trial[CollectTests] | None = None
-    collect = CollectTests.model_validate({"asked": asked}, context=config.bounds)
-    with anyio.CancelScope(deadline=end):
-        trial = await try_interpreters(Call(collect, Project(config, project.spare)), max(1, int(deadline.left)))
-    if trial is None or (isinstance(trial.error, ExecutionFailed) and trial.error.error_type == "timeout"):
-        first = next(iter(asked.values()))
-        return _uncollected(first, request.runs, None if trial is None else trial.run)
-    if trial.error is not None:
-        raise trial.error
-    assert trial.run is not None, "there is a run, or the reason why there is none"
-    assert trial.chosen is not None
-    ledger = trial.run.ledger
-    node_ids = [_the_one([item.id for item in ledger.items], name, each) for name, each in asked.items()]
-    suite = suite_targets(collect.targets[0][1].path, config.root, ledger.portrait, trial.chosen.python)
-    runner = Runner(config, trial.chosen, deadline, end, suite)
-    together = await _together(runner, node_ids, base, on_step) if request.node_ids else None
-    node_id = node_ids[0] if together is None else together.chosen
-    case = Case(runner, node_id, base, on_step, is_shuffled=ledger.seeded is not None)
-    findings = await case.run(request.runs, stops_early="runs" not in request.model_fields_set)
-    past = () if config.history is None else await _past(config, node_id, end)
-    found = replace(findings, notices=trial.run.doubts, environment=trial.run.environment, past=past)
-    return replace(found, together=together)
+    end, deadline = anyio.current_time() + seconds, deadline_of_runs(seconds)
+    base = await find_base(project.config, request.base, deadline)
+    return await Investigation(request, project, base, deadline, end, on_step).run()
 
 
-async def _together(runner: Runner, node_ids: Sequence[str], base: FoundBase, on_step: OnStep) -> Together:
-    try:
-        return await SeveralTests(runner, list(dict.fromkeys(node_ids)), base, on_step).run()
-    except OutOfTime:
-        return Together(node_ids[0], dict.fromkeys(node_ids, "inconclusive"))
+@dataclass(frozen=True)
+class Investigation:
+    request: InvestigateFailure
+    project: Project
+    base: FoundBase
+    deadline: Deadline
+    # When all of it must be over.
+    end: float
+    on_step: OnStep
+
+    async def run(self) -> Findings:
+        config, asked = self.project.config, {name: each.node_id for name, each in self.request.asked.items()}
+        collect = CollectTests.model_validate({"asked": asked}, context=config.bounds)
+        trial = await self._collected(collect)
+        if trial is None or (isinstance(trial.error, ExecutionFailed) and trial.error.error_type == "timeout"):
+            names = [*asked.values()]
+            found = _uncollected(names[0], self.request.runs, None if trial is None else trial.run)
+            return replace(found, together=_unknown(names)) if self.request.node_ids else found
+        if trial.error is not None:
+            raise trial.error
+        assert trial.run is not None, "there is a run, or the reason why there is none"
+        assert trial.chosen is not None
+        ledger = trial.run.ledger
+        node_ids = [_the_one([item.id for item in ledger.items], name, each) for name, each in asked.items()]
+        suite = suite_targets(collect.targets[0][1].path, config.root, ledger.portrait, trial.chosen.python)
+        runner = Runner(config, trial.chosen, self.deadline, self.end, suite)
+        found = await self._findings(runner, node_ids, is_shuffled=ledger.seeded is not None)
+        return replace(found, notices=trial.run.doubts, environment=trial.run.environment)
+
+    async def _collected(self, collect: CollectTests) -> Trial[CollectTests] | None:
+        """None if there was no time for it."""
+        self.on_step("collecting")
+        call = Call(collect, Project(self.project.config, self.project.spare))
+        with anyio.CancelScope(deadline=self.end):
+            return await try_interpreters(call, max(1, int(self.deadline.left)))
+        return None
+
+    async def _findings(self, runner: Runner, node_ids: Sequence[str], *, is_shuffled: bool) -> Findings:
+        together = await self._together(runner, [*dict.fromkeys(node_ids)]) if self.request.node_ids else None
+        node_id = node_ids[0] if together is None else together.chosen
+        case = Case(runner, node_id, self.base, self.on_step, is_shuffled)
+        findings = await case.run(self.request.runs, stops_early="runs" not in self.request.model_fields_set)
+        config = self.project.config
+        past = () if config.history is None else await _past(config, node_id, self.end)
+        return replace(findings, past=past, together=together)
+
+    async def _together(self, runner: Runner, node_ids: Sequence[str]) -> Together:
+        with suppress(OutOfTime):
+            return await SeveralTests(runner, node_ids, self.base, self.on_step).run()
+        return _unknown(node_ids)
+
+
+def _unknown(node_ids: Sequence[str]) -> Together:
+    return Together(node_ids[0], dict.fromkeys(node_ids, "inconclusive"))
 
 
 async def _past(config: Config, node_id: str, end: float) -> tuple[str, ...]:

@@ -45,15 +45,23 @@ async def test_several_tests_are_told_apart_and_counted_by_the_call_where_they_p
     assert found["rerun"] == {"node_ids": [f"tests/test_shop.py::{name}" for name in names[:5]]}
 
 
-async def test_a_test_that_hangs_and_one_that_ends_the_process_hide_no_other(bench: Workbench) -> None:
+async def test_a_test_that_hangs_ends_the_process_or_cannot_be_imported_hides_no_other(bench: Workbench) -> None:
     bench.write(
         {
             "test_a.py": "import os, time\ndef test_ends(): os._exit(3)\ndef test_hangs(): time.sleep(600)\n",
-            "test_b.py": "def test_fails(): assert 0\n",
+            "test_b.py": "def test_fails(): assert 0\ndef test_passes(): pass\n",
+            "test_c.py": "import missing\ndef test_c(): pass\n",
         }
     )
-    names = ["test_a.py::test_ends", "test_a.py::test_hangs", "test_b.py::test_fails"]
+    names = ["test_a.py::test_ends", "test_a.py::test_hangs", "test_b.py::test_fails", "test_b.py::test_passes"]
+    names.append("test_c.py::test_c")
 
     found = await bench.investigate(node_ids=names, runs=2, timeout=30)
 
-    assert [each["kind"] for each in found["tests"]] == ["deterministic", "hangs", "deterministic"]
+    assert [each["kind"] for each in found["tests"]] == [
+        "deterministic",
+        "hangs",
+        "deterministic",
+        "passes",
+        "deterministic",
+    ]
