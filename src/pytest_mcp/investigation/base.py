@@ -145,15 +145,23 @@ class BaseSearch:
         if not earlier:
             missing = AtBase("an earlier commit", problem=_SHALLOW)
             return replace(tried[0], tried=(*tried, missing)) if is_shallow else tried[0]
+        tried += await self._back(earlier, repository, seeds, failed)
+        # The earliest with outcomes decides.
+        deciding = next((each for each in reversed(tried) if each.problem is None), tried[-1])
+        return replace(deciding, same_as=name if is_same else None, tried=tuple(tried))
+
+    async def _back(
+        self, earlier: Sequence[Base], repository: Repository, seeds: Sequence[Seeds], failed: Sequence[Outcome]
+    ) -> list[AtBase]:
+        """At earlier commits, until it does not fail the same way."""
         back = replace(self, runner=self.runner.within(SHARE_FOR_STEPS * self.runner.deadline.left))
+        tried: list[AtBase] = []
         for commit in earlier:
             # Ways are compared at the last of them: that decides, if it looks the same at all.
             tried.append(await back.at(commit, repository, seeds, failed if commit is earlier[-1] else ()))
             if not tried[-1].looks_the_same(failed):
                 break
-        # The earliest with outcomes decides.
-        deciding = next((each for each in reversed(tried) if each.problem is None), tried[-1])
-        return replace(deciding, same_as=name if is_same else None, tried=tuple(tried))
+        return tried
 
     async def at(
         self, base: Base, repository: Repository, seeds: Sequence[Seeds], failed: Sequence[Outcome] = ()

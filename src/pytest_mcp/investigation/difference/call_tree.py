@@ -100,31 +100,36 @@ def _calls(rows: Sequence[CallRow], codes: Sequence[CallCode], numbers: Sequence
         if not (-1 <= row.parent < number and 0 <= row.code < len(codes) and row.phase in PHASES):
             raise ValueError("no such call")
         code = codes[row.code]
-        parent = None if row.parent < 0 else calls[row.parent]
-        given = [numbers[_checked(each)] for each in row.given]
-        named = dict(zip(code.names, given, strict=False))
-        state = code.names[code.locals :]
         counted = (code.file, code.function), code.line
         counts[counted] = counts.get(counted, 0) + 1
-        call = RecordedCall(
-            number,
-            code,
-            row,
-            counts[counted],
-            parent,
-            {name: value for name, value in named.items() if name not in state},
-            {name: value for name, value in named.items() if name in state},
-            {
-                code.names[_checked(row.after[at])]: numbers[_checked(row.after[at + 1])]
-                for at in range(0, len(row.after), 2)
-            },
-            numbers[_checked(row.result)],
-            [numbers[_checked(each)] for each in row.yields],
-        )
+        call = _call(row, code, counts[counted], calls, numbers)
         calls.append(call)
-        if parent is not None:
-            parent.children.append(call)
+        if call.parent is not None:
+            call.parent.children.append(call)
     return calls
+
+
+def _call(
+    row: CallRow, code: CallCode, place: int, before: Sequence[RecordedCall], numbers: Sequence[int]
+) -> RecordedCall:
+    def value(at: int) -> int:
+        return numbers[_checked(at)]
+
+    named = dict(zip(code.names, map(value, row.given), strict=False))
+    state = code.names[code.locals :]
+    after = zip(row.after[::2], row.after[1::2], strict=True)
+    return RecordedCall(
+        len(before),
+        code,
+        row,
+        place,
+        None if row.parent < 0 else before[row.parent],
+        given={name: each for name, each in named.items() if name not in state},
+        state={name: each for name, each in named.items() if name in state},
+        left={code.names[_checked(at)]: value(each) for at, each in after},
+        result=value(row.result),
+        yields=[*map(value, row.yields)],
+    )
 
 
 def _checked(number: int) -> int:

@@ -217,27 +217,31 @@ def _checked(given: Sequence[Any], known: Sequence[int]) -> Row:
             raise ValueError("no row in front of it")
         return known[number]
 
-    def plain(some: Sequence[Any]) -> tuple[Any, ...]:
-        if not all(type(each) in (str, int) for each in some) or type(some[0]) is not str:
-            raise ValueError("not of this type")
-        return tuple(some)
-
     if kind in _LEAVES and len(rest) >= _LEAVES[kind]:
-        return Row(kind, plain(rest))
+        return Row(kind, _plain(rest))
     if kind == "secret" and len(rest) == 1:
         return Row(kind, ("",), ("",), (part(rest[0]),))
     if kind in _CONTAINERS and len(rest) >= 3:
         parts = [part(each) for each in rest[3:]]
         labels = tuple(map(str, range(len(parts))))
-        return Row(kind, plain(rest[:3]), labels, tuple(sorted(parts) if kind == "set" else parts))
+        return Row(kind, _plain(rest[:3]), labels, tuple(sorted(parts) if kind == "set" else parts))
     if kind == "mapping" and len(rest) >= 3 and len(rest) % 2 == 1:
         parts = [part(each) for each in rest[3:]]
-        # A value is named by its key.
-        labels = tuple(f"{'kv'[place % 2]}{parts[place - place % 2]}" for place in range(len(parts)))
-        return Row(kind, plain(rest[:3]), labels, tuple(parts))
+        return Row(kind, _plain(rest[:3]), _labels_of_mapping(parts), tuple(parts))
     if kind in _NAMED and len(rest) % 2 == 1:
-        return Row(kind, plain(rest[:1]), plain(["", *rest[1::2]])[1:], tuple(map(part, rest[2::2])))
+        return Row(kind, _plain(rest[:1]), _plain(["", *rest[1::2]])[1:], tuple(map(part, rest[2::2])))
     raise ValueError("no such row")
+
+
+def _plain(some: Sequence[Any]) -> tuple[Any, ...]:
+    if not all(type(each) in (str, int) for each in some) or type(some[0]) is not str:
+        raise ValueError("not of this type")
+    return tuple(some)
+
+
+def _labels_of_mapping(parts: Sequence[int]) -> tuple[str, ...]:
+    """A value is named by its key."""
+    return tuple(f"{'kv'[place % 2]}{parts[place - place % 2]}" for place in range(len(parts)))
 
 
 def _labelled(row: Row) -> list[tuple[str, int]]:
