@@ -158,8 +158,10 @@ class ValueReader:
     def is_secret(self, name: str, value: Any) -> bool:
         known = self.secret.get(name)
         if name not in self.secret:
-            is_token = TOKEN.search(name) is not None
-            known = self.secret[name] = True if SECRET.search(name) else None if is_token else False
+            # Of `Settings.pwd` the attribute counts.
+            own = name.rpartition(".")[2]
+            is_token = TOKEN.search(own) is not None
+            known = self.secret[name] = True if SECRET.search(own) else None if is_token else False
         if type(value) is bool or value is None:
             return False
         # A name that parsers have as well.

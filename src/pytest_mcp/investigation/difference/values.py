@@ -77,6 +77,11 @@ class Values:
             return
         one, other = self.rows[base], self.rows[now]
         third = None if again is None else self.rows[again]
+        if one.kind == other.kind == "secret":
+            hidden = third.parts[0] if third is not None and third.kind == "secret" else None
+            if any(self.differences(one.parts[0], other.parts[0], hidden)):
+                yield ValueDifference(path, base, now)
+            return
         if one.kind != other.kind or (one.head != other.head and one.kind != "cut") or not _is_alike(one, other):
             if "cut" not in (one.kind, other.kind):
                 yield ValueDifference(path, base, now)
@@ -122,7 +127,7 @@ class Values:
         """In at most about so many characters; of a text those from `start` on."""
         row = self.rows[number]
         if not self.is_shown:
-            return f"<{row.kind if row.kind in _LEAVES else safe_line(row.name)}>"
+            return f"<{row.kind if row.kind in _LEAVES or not row.name else safe_line(row.name)}>"
         if row.kind == "text":
             return _text(row.name, most, start, whole=int(row.head[1]))
         written = ""

@@ -11,6 +11,12 @@ pytestmark = pytest.mark.anyio
 SHOP = """
 import pathlib
 PRICES = {"tea": 3}
+class Settings:
+    pwd = "first"
+
+def login():
+    return len(Settings.pwd)
+
 TURNS = pathlib.Path(__file__).with_name("turns")
 
 class Cart:
@@ -39,6 +45,8 @@ def test_fills_class(): shop.Cart.items.append(1)
 def test_fills_fixture(cart): cart.append("milk")
 def test_adds_milk(): shop.PRICES["milk"] = 1
 
+def test_sets_password(): shop.Settings.pwd = "other one"
+def test_login(): assert shop.login() == 5
 def test_total(): assert shop.total("tea", "tea") == 6
 def test_count(): assert shop.Cart().count() == 0
 def test_cart(cart): assert len(cart) == 1
@@ -49,6 +57,7 @@ def test_turn(): assert shop.turn()
 STATES = {
     "test_total": ("price", "PRICES['tea'] before", "3", "9"),
     "test_count": ("Cart.count", "Cart.items before", "[]", "[1]"),
+    "test_login": ("login", "Settings.pwd before", "'***'", "'***'"),
     "test_cart": ("test_cart", "cart before", "['tea']", "['tea', 'milk']"),
     "test_milk": ("price", "PRICES before", "{'tea': 3, 'milk': 1}", "{'tea': 3}"),
 }

@@ -14,10 +14,16 @@ from pytest_mcp.run.ledger import Ledger
 from tests.support.invented.calls import TEST, Made, recorded
 
 
-def compared(base: Sequence[Made], now: Sequence[Made], again: Sequence[Made] | None = None) -> list[Culprit]:
+def comparison(
+    base: Sequence[Made], now: Sequence[Made], again: Sequence[Made] | None = None, *, is_same_code: bool = False
+) -> Comparison:
     values = Values()
     first, second, third = (recorded(values, *roots) for roots in (base, again or base, now))
-    return Comparison(values, first, second, third).run()
+    return Comparison(values, first, second, third, is_same_code=is_same_code)
+
+
+def compared(base: Sequence[Made], now: Sequence[Made], again: Sequence[Made] | None = None) -> list[Culprit]:
+    return comparison(base, now, again).run()
 
 
 def names(culprits: Sequence[Culprit]) -> list[str]:
@@ -43,6 +49,30 @@ def test_a_call_that_was_given_something_else_is_not() -> None:
     now = a_test(Made("total", {"n": 1}, 4, [Made("rate", {"of": 2}, 2)]))
 
     assert names(compared([base], [now])) == ["total"]
+
+
+def test_the_innermost_changed_call_that_was_given_something_else_too_is_told_with_that() -> None:
+    def run(given: int, result: int) -> Made:
+        inner = Made("inner", {"self": ("S", {"hooks": given})}, result, code=result)
+        return a_test(Made("outer", {"self": ("S", {"hooks": given})}, result, [inner], code=result))
+
+    seen = comparison([run(1, 3)], [run(2, 4)])
+
+    assert seen.run() == []
+    (found,) = seen.given_else()
+    assert found.now.code.function == "inner"
+    assert [(part.what, part.when) for part in found.parts] == [("self", "before"), ("result", "")]
+
+
+def test_of_the_same_code_the_state_that_differs_is_told_or_else_the_first_thing_that_was_given() -> None:
+    def run(state: int, result: int) -> Made:
+        return a_test(Made("price", {"n": 1}, result, state={"RATE": state}))
+
+    (found,) = comparison([run(1, 1)], [run(2, 2)], is_same_code=True).run()
+    (misled,) = comparison([a_test(Made("f", {"n": 1}))], [a_test(Made("f", {"n": 2}))], is_same_code=True).run()
+
+    assert [(part.what, part.when) for part in found.parts] == [("RATE", "before"), ("result", "")]
+    assert [(part.what, part.when) for part in misled.parts] == [("n", "before")]
 
 
 def test_what_a_call_left_in_its_arguments_is_what_it_gave() -> None:
