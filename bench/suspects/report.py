@@ -35,9 +35,9 @@ METHOD = """\
 - *CPU* is that of the whole process and its supervisor, for the one test, on Python 3.11. *Time of the traced tests* is
   theirs alone, to that of the same tests in the same order. On a busy machine single values are off by half.
 - *Histories*: 200 commits that add comments, of which one also plants a mutant and about ten others cannot be imported.
-- The first difference was built in one day while its authors saw the answers for the tuned libraries, so most of these
-  are of a state some hours older than the code. Of the holdout they saw no answer, only that one of its cases crashed;
-  its fix commits were measured again, all of them, when the code was done, its wide diffs and mutants shortly before.
+- The libraries called tuned were measured again while the last changes were made (attributes of classes as state, noise
+  by its shape), so some rows are of a state before the last of them. The holdout is of a state before all of them, but
+  for its newest mutants, and nobody has looked at its answers, only seen that one of its cases crashed.
 - The suspects' formula was chosen on mutants of boltons, cachetools and toolz.
 - The histories are not fetched: `make suspects REPOS=FOLDER` names a folder with clones of the libraries.
 """
