@@ -239,7 +239,9 @@ def _compact(schema: dict[str, Any], shapes: dict[str, Any], levels: int) -> dic
     required = schema["required"]
     # What is there only if asked for is then not null, which comes last in its schema.
     keys = {
-        name: _compact(entry, shapes, levels - 1) if name in required else _compact(entry["anyOf"][0], shapes, 0)
+        name: _compact(entry, shapes, levels - 1)
+        if name in required
+        else _compact(entry.get("anyOf", [entry])[0], shapes, 0)
         for name, entry in schema["properties"].items()
     }
     return {"type": "object", "properties": keys, "required": required}
