@@ -214,8 +214,8 @@ LINUX_ONLY = re.compile(
     r"|O_PATH|O_TMPFILE|getrandom|setns|unshare)\b"
     r"|\bselect\.epoll\b|\bsignal\.(?:sigtimedwait|sigwaitinfo|pidfd_\w+|SIGPWR|SIGSTKFLT)\b|_prctl\b|['\"]/proc\b"
 )
-# The last one asks first whether the system has it, and have another way if not.
-SEAM = {"process.process_tree", "config.cores"}
+# The last ones ask first whether the system has it, have another way if not, or are refused on other systems.
+SEAM = {"process.process_tree", "config.cores", "process.confinement", "cli.setup.sandbox"}
 
 
 def test_what_only_linux_has_is_used_behind_one_seam() -> None:

@@ -129,7 +129,7 @@ def test_every_key_of_an_answer_is_promised_to_be_there_unless_it_says_when(tool
         assert all(schema["properties"][name]["description"].startswith("There only ") for name in optional)
     shown = {
         "execute_tests": ["coverage", "base", "timing"],
-        "explain_environment": ["members"],
+        "explain_environment": ["members", "sandbox"],
         "investigate_failure": ["tests"],
     }
     keys = tool.output_schema["properties"]

@@ -285,6 +285,14 @@ class TemporaryFolder(Shape):
     free_bytes: int | None
 
 
+class Sandbox(Shape):
+    by: str
+    writable: list[str]
+    lost: list[str] = Field(description="Writable, but in memory and gone with the server.")
+    network: Literal["open", "proxy", "none"] = Field(description="Besides loopback.")
+    unix_sockets: bool
+
+
 class Server(Shape):
     version: str
     python: str
@@ -332,4 +340,7 @@ class ExplainResult(Shape):
     members: Annotated[
         list[Member] | None,
         Field(description="There only at the root of a monorepo, if path is not set.", exclude_if=_is_absent),
+    ] = None
+    sandbox: Annotated[
+        Sandbox | None, Field(description="There only if the server, and every run, is in one.", exclude_if=_is_absent)
     ] = None

@@ -71,6 +71,7 @@ def explained(trial: Trial[Survey], around: Surroundings) -> ExplainResult:
         server=around.server,
         omitted=_omitted(trial, ledger),
         members=around.members and list(around.members.listed),
+        sandbox=around.sandbox and results.Sandbox(**around.sandbox._asdict()),
     )
 
 
@@ -204,6 +205,12 @@ def _server(result: ExplainResult) -> Iterator[Check]:
     free = "" if folder.free_bytes is None else f", {folder.free_bytes / 2**30:.1f} GB free"
     usable = "" if folder.writable else ", cannot be written to"
     yield Check("good" if folder.writable else "bad", "temporary folder", f"{folder.path or 'none'}{usable}{free}")
+    if (sandbox := result.sandbox) is not None:
+        network = {"open": "any host", "proxy": "hosts that its proxy allows", "none": "loopback only"}[sandbox.network]
+        lost = f", for a while {', '.join(sandbox.lost)}" if sandbox.lost else ""
+        sockets = "" if sandbox.unix_sockets else ", no Unix sockets"
+        yield Check("good", "sandbox", f"{sandbox.by}; runs write {', '.join(sandbox.writable)}{lost}")
+        yield Check("none", "network", f"{network}{sockets}")
 
 
 def _project(result: ExplainResult) -> Iterator[Check]:

@@ -14,6 +14,7 @@ from pytest_mcp import __version__
 from pytest_mcp.api.advice import Sentence
 from pytest_mcp.api.results import Git, Server, TemporaryFolder
 from pytest_mcp.config.model import Config
+from pytest_mcp.process.confinement import Confinement, confinement
 from pytest_mcp.python import files, git_files, remedies, user_dirs
 from pytest_mcp.python.files import read_manifest
 from pytest_mcp.python.managers import used_managers
@@ -47,6 +48,7 @@ class Surroundings:
     members: MemberList | None = None
     # The operator's limit for each process of a run, in bytes.
     max_memory: int | None = None
+    sandbox: Confinement | None = None
 
 
 def surroundings(config: Config, python: Path | None = None, folder: Path | None = None) -> Surroundings:
@@ -63,6 +65,7 @@ def surroundings(config: Config, python: Path | None = None, folder: Path | None
         installation=None if python is None else remedies.installation(root, python, home, search_path),
         members=find_members(config) if folder is None else None,
         max_memory=config.max_memory,
+        sandbox=confinement(root),
     )
 
 

@@ -15,6 +15,7 @@ from pytest_mcp.api.requests import DiscoverTests, ExecuteTests, Request
 from pytest_mcp.api.results import LISTED_WITHOUT_FAILURE
 from pytest_mcp.config.model import shown_memory
 from pytest_mcp.report import failures, pytest_output, selection, warning_notices
+from pytest_mcp.report.sandbox_notices import sandbox_notices
 from pytest_mcp.run.events import CollectionSkipped
 from pytest_mcp.run.ledger import Ledger
 from pytest_mcp.run.run import Run
@@ -66,6 +67,7 @@ def execution_notices(run: Run[ExecuteTests], *, cut_short: bool = False) -> lis
         *_collection(ledger),
         *_fix(run),
         *_memory(run),
+        *sandbox_notices(run),
         *selection.selection_notices(run),
         *([] if cut_short else _stopped_early(ledger)),
         *_workers(ledger, request),

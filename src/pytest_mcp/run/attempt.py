@@ -12,6 +12,7 @@ from pytest_mcp.api.errors import ExecutionFailed, RunEnvironment, RunFacts
 from pytest_mcp.api.requests import DiscoverTests, ExecuteTests, Request
 from pytest_mcp.config.model import Config
 from pytest_mcp.process import process
+from pytest_mcp.process.confinement import confinement
 from pytest_mcp.process.job import Command, Exit, Job, SpawnError
 from pytest_mcp.python.interpreter import Candidate
 from pytest_mcp.run import command, decode, events
@@ -95,6 +96,7 @@ class Attempt(Generic[Asked_co]):
             reach=self.call.reach,
             changed_lines=self.call.changed_lines,
             max_memory=self.call.config.max_memory,
+            sandbox=confinement(self.call.config.root),
         )
 
     async def _process(self) -> Exit:

@@ -11,6 +11,7 @@ from pytest_mcp.api.advice import Sentence
 from pytest_mcp.api.errors import RunEnvironment
 from pytest_mcp.api.requests import Request
 from pytest_mcp.config.model import Config, Shard
+from pytest_mcp.process.confinement import Confinement
 from pytest_mcp.process.job import Exit
 from pytest_mcp.process.spare import Spare
 from pytest_mcp.run.ledger import Ledger
@@ -97,3 +98,5 @@ class Run(Generic[Asked_co]):
     changed_lines: ChangedLines | None = None
     # The operator's limit for each of its processes, in bytes.
     max_memory: int | None = None
+    # The sandbox that the server is in, and its runs with it.
+    sandbox: Confinement | None = None

@@ -9,7 +9,9 @@ mcp add` was seen to empty one in a folder that is not trusted.
 import argparse
 import contextlib
 import json
+import os
 import shlex
+import sys
 from collections.abc import Iterable, Iterator
 from itertools import takewhile
 from pathlib import Path
@@ -21,8 +23,9 @@ from pytest_mcp.cli.setup import entries, settings_file
 from pytest_mcp.cli.setup.clients import CLIENTS, GOOSE, OTHER, Client
 from pytest_mcp.cli.setup.extras import FLAGS, Extra, extras, has_anything, instructions
 from pytest_mcp.cli.setup.plan import Plan, checked_url, server_command, this_installation, this_machine
+from pytest_mcp.cli.setup.sandbox import ISOLATION, TRIAL, Allowance, Sandbox, engine, sandbox
 from pytest_mcp.cli.setup.settings_file import Change, SettingsError, real
-from pytest_mcp.config.model import DEFAULT_TIMEOUT, TOKEN_VARIABLE, Config, NoProject
+from pytest_mcp.config.model import DEFAULT_TIMEOUT, TOKEN_VARIABLE, Config, ConfigError, NoProject
 from pytest_mcp.config.options import LoadConfig, changed_flags
 from pytest_mcp.process import process
 from pytest_mcp.process.job import Launch, SpawnError
@@ -41,6 +44,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     known = f"{', '.join(CLIENTS_BY_NAME)} (default: those found on this machine)"
     parser.add_argument("clients", nargs="*", metavar="CLIENT", help=known)
     parser.add_argument("--url", help="address of a server on HTTP that runs already; its token is in PYTEST_MCP_TOKEN")
+    for flag, metavar, summary in (
+        ("--sandbox-allow", "HOST", "let runs in the sandbox reach this host; may be repeated"),
+        ("--sandbox-write", "PATH", "let runs in the sandbox read and write this folder or file; may be repeated"),
+    ):
+        parser.add_argument(flag, metavar=metavar, action="append", default=[], help=summary)
     writing = parser.add_mutually_exclusive_group()
     writing.add_argument("--yes", action="store_true", help="write without asking")
     only = "only show what would be written; `--print goose`, or `json` for any other client: an entry to copy"
@@ -50,6 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--portable": "write `pytest-mcp` instead of its path on this machine",
         "--instructions": "tell agents in AGENTS.md or CLAUDE.md to use the tools",
         "--allow": "let the client call the tools without asking",
+        "--sandbox": "start the server in a sandbox: VS Code's own, srt, or bubblewrap",
         "--hook": "let Claude Code answer pytest in its shell with the advice to use the tools",
         "--remove": "remove the entry and everything else that was written",
     }.items():
@@ -73,12 +82,28 @@ def main(options: argparse.Namespace, load_config: LoadConfig) -> int:
     if not (clients or plan.remove):
         show(f"No client was found. Name one: {', '.join(CLIENTS_BY_NAME)}.\n{_HOW_PRINTED}")
         return 1
+    if plan.sandbox and (problem := _run([ISOLATION, *TRIAL], plan)):
+        print_message(f"No sandbox can be made on this machine: {problem}")
+        return 1
     served = {client: _set_up(client, plan) for client in clients}
     readers = CLIENTS if plan.remove and not options.clients else [client for client in served if served[client]]
     is_done = _write_extras(instructions(clients, readers, plan), plan)
     if plan.portable and plan.command and not plan.url and plan.which(plan.command[0]) is None:
         show(f"\n`{plan.command[0]}` is not on your PATH: clients will not find it until it is installed there.")
     return 0 if all(served.values()) and is_done else 1
+
+
+def _sandbox(options: argparse.Namespace, config: Config | None, command: list[str]) -> Sandbox | None:
+    if not (options.sandbox or options.sandbox_allow or options.sandbox_write) or options.remove:
+        return None
+    is_installed = Path(command[0]).is_absolute() and Path(command[0]).name not in ("uvx", "pipx")
+    if config is None or sys.platform != "linux" or not is_installed or options.url is not None:
+        raise ConfigError(
+            "A sandbox is for one project on Linux and for a pytest-mcp that is installed on this machine: it goes with"
+            " neither --portable nor --url, nor with uvx."
+        )
+    program = engine(config.root, os.environ.get("PATH"))
+    return sandbox(program, config, Path.home(), command, Allowance(options.sandbox_allow, options.sandbox_write))
 
 
 def _plan(options: argparse.Namespace, load_config: LoadConfig) -> Plan:
@@ -88,6 +113,7 @@ def _plan(options: argparse.Namespace, load_config: LoadConfig) -> Plan:
         if options.root or options.python:
             raise
         config = None
+    command = [] if options.remove else server_command(this_installation(), portable=options.portable)
     return Plan(
         machine=this_machine(),
         root=config.root if config else None,
@@ -95,11 +121,12 @@ def _plan(options: argparse.Namespace, load_config: LoadConfig) -> Plan:
         remove=options.remove,
         portable=options.portable,
         confirmed="yes" if options.yes else "no" if options.print else "ask" if can_ask() else "cannot ask",
-        command=[] if options.remove else server_command(this_installation(), portable=options.portable),
+        command=command,
         flags=changed_flags(options, config),
         limit=options.timeout or DEFAULT_TIMEOUT,
         extras=frozenset(name for name in FLAGS if getattr(options, name)),
         url=None if options.url is None else checked_url(options.url),
+        sandbox=_sandbox(options, config, command),
     )
 
 
@@ -141,6 +168,10 @@ def _apply(change: Change, client: Client, plan: Plan) -> bool:
     show(entries.difference(client, plan, change))
     if not (plan.remove or plan.portable or plan.url) and git_files.is_tracked(change.path):
         show("git tracks this file, and the command is a path on this machine: --portable writes one for everybody.")
+    if plan.sandbox and not (client.sandbox_key or plan.sandbox.is_srt):
+        show(
+            "srt (npm install -g @anthropic-ai/sandbox-runtime), socat or ripgrep is missing: bubblewrap is used alone."
+        )
     if command := _own_command(client, plan, change):
         show(safe(f"$ {shlex.join(command)}"))
     else:

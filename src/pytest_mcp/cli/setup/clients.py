@@ -74,6 +74,8 @@ class Client:
     instructions: str | None = "AGENTS.md"
     # Keys of an entry with which it calls the tools without asking.
     approval: Mapping[str, Any] = field(default_factory=dict)
+    # The key of an entry with which it starts the server in a sandbox of its own.
+    sandbox_key: str | None = None
     # Its files with permission rules and hooks as Claude Code has them: in a project, and the user's own.
     rules: Mapping[Level, str] = field(default_factory=dict)
 
@@ -109,7 +111,7 @@ CLIENTS = (
         servers="servers", programs=("code",), fixed={"type": "stdio"}, workspace="${workspaceFolder}",
         add="code --add-mcp NAMED_ENTRY",
         next_step="Start it with the command MCP: List Servers, and trust it when asked.", one_project=True,
-        remote=Remote("${env:PYTEST_MCP_TOKEN}", fixed={"type": "http"})),
+        remote=Remote("${env:PYTEST_MCP_TOKEN}", fixed={"type": "http"}), sandbox_key="sandboxEnabled"),
     Client("opencode", "opencode", user=("config/opencode/opencode.jsonc", "config/opencode/opencode.json"),
         project=("opencode.jsonc", "opencode.json"), servers="mcp", sign=".opencode", fixed={"type": "local"},
         next_step="Start opencode again. It calls the tools without asking.", one_list=True,

@@ -39,9 +39,11 @@ _VERSION = r"\ *(?:$|[\[=<>!~@;].*)"
 _REQUIREMENT = rf"(?i:pytest[._-]+mcp[._-]+server){_VERSION}"
 # A folder or a URL has no name to compare, so it may be ours.
 _SOURCE = rf"(?:{_REQUIREMENT}|(?![a-zA-Z0-9][\w.-]*{_VERSION}).+)"
-# The words of a command, one in a line.
+# The words of a command, one in a line: a sandbox, and what it starts.
 _COMMAND = re.compile(
-    rf"""(?:.*[/\\])?(?:
+    rf"""(?P<sandbox>/usr/bin/env\nTMPDIR=.+\n.*/srt\n--settings\n.+\n--\nenv\nTMPDIR=/tmp\n
+      | .*/bwrap\n(?:(?!--\n).+\n)+--\n)?
+    (?:.*[/\\])?(?:
         (?i:pytest-mcp(?:-server)?(?:\.exe)?)
         | (?i:py(?:thon)?w?[0-9.]*(?:\.exe)?)\n (?:-[bBdEiIOPqRsSuvx]+\n)* -m\n{MODULE}
         | (?:uvx|uv\ntool\nrun|pipx\nrun)\n {_OPTIONS}
@@ -86,7 +88,8 @@ def sample(client: Client, plan: Plan) -> str:
 
 def difference(client: Client, plan: Plan, change: Change) -> str:
     """Headers, and keys that somebody else has added, are named without their values, which may be secrets."""
-    own = {*_connection(client), *client.approval, *(timeout.key for timeout in client.timeouts)} - {"headers"}
+    own = {*_connection(client), *client.approval, client.sandbox_key, *(each.key for each in client.timeouts)}
+    own -= {"headers"}
 
     def side(entry: Mapping[str, Any] | None) -> str:
         visible = {key: value if key in own else NOT_SHOWN for key, value in (entry or {}).items()}
@@ -136,15 +139,29 @@ def entry(client: Client, plan: Plan, old: Mapping[str, Any]) -> dict[str, Any]:
         if isinstance(known := old.get(key), int) and option_value(plan.flags, "--timeout") is None:
             made[key] = max(known, made[key])
     made |= client.approval if "allow" in plan.extras else {}
+    made |= {client.sandbox_key: True} if plan.sandbox and client.sandbox_key else {}
     return {key: value for key, value in {**old, **made}.items() if key in made or key not in _connection(client)}
 
 
 def _local(client: Client, plan: Plan, old: Mapping[str, Any], arguments: list[str]) -> dict[str, Any]:
     name = program(old)
     # An entry that names our program without its path keeps that name.
-    first, *rest = [name] if name in SCRIPTS and plan.which(name) else plan.command
-    rest += arguments
+    command = [name] if name in SCRIPTS and plan.which(name) else plan.command
+    first, *rest = [*_sandbox(client, plan, old), *command, *arguments]
     return {**client.fixed, **({"command": [first, *rest]} if client.one_list else {"command": first, "args": rest})}
+
+
+def _sandbox(client: Client, plan: Plan, old: Mapping[str, Any]) -> list[str]:
+    """The words before our command that start it in a sandbox: those that are wanted, or those that it has."""
+    ours = _COMMAND.match("\n".join(_words(old)))
+    before = ours["sandbox"].removesuffix("\n").split("\n") if ours and ours["sandbox"] else []
+    if plan.sandbox and not client.sandbox_key:
+        if plan.level(client) == "user" and not client.one_project:
+            raise ImpossibleError(plan.path(client), "is for every project, and a sandbox is for one")
+        if plan.sandbox.hosts and not plan.sandbox.is_srt:
+            raise ImpossibleError("bubblewrap", "cannot let one host through. Install srt for --sandbox-allow")
+        return plan.sandbox.also_writing(before).words(plan.path(client), plan.srt_settings(client))
+    return before
 
 
 def _arguments(client: Client, plan: Plan, old: Mapping[str, Any]) -> list[str]:

@@ -4,7 +4,7 @@ and the paragraph in AGENTS.md or CLAUDE.md that tells agents to use the tools."
 import json
 import re
 import shlex
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -43,6 +43,7 @@ def extras(client: Client, plan: Plan) -> Iterator[Extra]:
 
     The approval of a client without rules is in its entry.
     """
+    yield from _sandbox_settings(client, plan)
     if not client.rules:
         return
     path = Path(plan.machine.path(client.rules["user"]))
@@ -57,6 +58,37 @@ def extras(client: Client, plan: Plan) -> Iterator[Extra]:
         hook = {"type": "command", "command": shlex.join([*plan.command, "hook"]), "timeout": HOOK_SECONDS}
         hooks = [] if plan.remove else [{"matcher": "Bash", "hooks": [hook]}]
         yield Extra(title, *_in_list(path, ("hooks", "PreToolUse"), _is_our_hook, hooks))
+
+
+def _sandbox_settings(client: Client, plan: Plan) -> Iterator[Extra]:
+    """The file that srt reads, or what VS Code has for all servers of its file that are in a sandbox."""
+    sandbox, title = plan.sandbox, "What runs may read, write and reach"
+    if client.sandbox_key:
+        path = plan.checked(plan.path(client))
+        servers, old = (settings_file.value(path, [key]) or {} for key in (client.servers, "sandbox"))
+        is_used = any(isinstance(each, Mapping) and each.get(client.sandbox_key) for each in servers.values())
+        if sandbox or (plan.remove and old and not is_used):
+            new = _merged(old, sandbox.srt_settings(path, None)) if sandbox else None
+            change, before = settings_file.changed(path, ["sandbox"], new), old
+            yield Extra(title, change, settings_file.difference(change, _lines(before), _lines(new)))
+    elif (sandbox and sandbox.is_srt) or plan.remove:
+        path = plan.srt_settings(client)
+        before, old = content_of(path), settings_file.value(path, [])
+        new = _merged(old, sandbox.srt_settings(plan.path(client), path)) if sandbox else None
+        after = f"{_lines(new)}\n".encode() if new else None
+        change = Change(real(path), before, after)
+        yield Extra(title, change, settings_file.difference(change, (before or b"").decode(), _lines(new)))
+
+
+def _merged(old: Any, new: Any) -> Any:
+    """What is there stays, because it may be another server's."""
+    if isinstance(old, Mapping) and isinstance(new, Mapping):
+        return {**old, **{key: _merged(old.get(key), each) for key, each in new.items()}}
+    return [*dict.fromkeys([*old, *new])] if isinstance(old, list) and isinstance(new, list) else new
+
+
+def _lines(value: Any) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False) if value else ""
 
 
 def has_anything(client: Client, plan: Plan) -> bool:

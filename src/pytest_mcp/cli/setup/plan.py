@@ -1,6 +1,7 @@
 """What `pytest-mcp setup` is to do: what was typed, this machine and where a client's files are on it, and the command
 that starts this copy of pytest-mcp."""
 
+import hashlib
 import json
 import os
 import shutil
@@ -14,6 +15,7 @@ from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
 from pytest_mcp.cli.setup.clients import Client, Level
+from pytest_mcp.cli.setup.sandbox import Sandbox
 from pytest_mcp.cli.setup.settings_file import SettingsError, real
 from pytest_mcp.config.model import TOKEN_VARIABLE, ConfigError
 from pytest_mcp.python import files
@@ -122,10 +124,18 @@ class Plan(Location):
     extras: frozenset[str] = frozenset()
     # The address of a server on HTTP, if the client is not to start one.
     url: str | None = None
+    sandbox: Sandbox | None = None
 
     def writes(self, extra: str) -> bool:
         """Whether this is written beside the entry, or taken out."""
         return self.remove or extra in self.extras
+
+    def srt_settings(self, client: Client) -> Path:
+        """The file that tells srt what the server of this entry may do, where no run may write."""
+        place = f"{self.root}\n{self.path(client)}"
+        # Short, because srt has sockets in this folder.
+        name = hashlib.sha256(place.encode()).hexdigest()[:12]
+        return Path(self.machine.path("config")) / "pytest-mcp" / "sandbox" / name / "srt.json"
 
     @property
     def token(self) -> str | None:
