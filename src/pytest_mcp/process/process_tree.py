@@ -166,7 +166,9 @@ def zombies(of: int) -> set[int]:
 
 def _table() -> dict[int, tuple[int, bytes]]:
     """Every process with its parent and its state, as far as /proc shows them."""
-    table = {}
+    table = dict[int, tuple[int, bytes]]()
+    if not _numbers_are_ours():
+        return table
     with contextlib.suppress(OSError):
         for name in filter(str.isdigit, os.listdir(PROC)):
             with contextlib.suppress(OSError, ValueError):
@@ -184,8 +186,16 @@ def _row(name: str) -> tuple[int, bytes]:
 def is_stopped(pid: int) -> bool:
     """Whether it does nothing until somebody continues it, as after Ctrl-Z. Known on Linux only."""
     with contextlib.suppress(OSError, ValueError):
-        return _row(str(pid))[1] == STOPPED
+        return _numbers_are_ours() and _row(str(pid))[1] == STOPPED
     return False
+
+
+def _numbers_are_ours() -> bool:
+    """Not in a namespace of processes within that of /proc, as srt makes one: a signal would reach another process."""
+    try:
+        return os.readlink(f"{PROC}/self") == str(os.getpid())
+    except OSError:
+        return True
 
 
 def _numbers_since(first: int) -> Iterator[int]:
@@ -238,7 +248,9 @@ def _command_lines() -> dict[int, str]:
 
 
 def _ps(columns: str) -> list[str]:
-    """A line for each process; none if there is no `ps`."""
+    """A line for each process; none if there is no `ps`, which gets the numbers from /proc."""
+    if not _numbers_are_ours():
+        return []
     command = ["ps", "-A", "-ww", "-o", columns]
     environment = {**os.environ, "LC_ALL": "C"}
     nothing, pipe = subprocess.DEVNULL, subprocess.PIPE

@@ -1,5 +1,7 @@
 """The supervisor without what Linux gives it. POSIX only, as the server is."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import anyio
@@ -96,6 +98,21 @@ async def test_a_hidden_proc_keeps_nothing_alive(folder: Path, monkeypatch: pyte
     assert processes_in(folder) == []
     assert remains(folder) == []
     assert (ended.code, ended.strays, ended.left) == (0, 3, 0)
+
+
+def test_no_number_of_a_process_is_taken_from_the_proc_of_another_namespace() -> None:
+    """In srt, /proc shows each process by another number than the one that a signal needs."""
+    code = "from pytest_mcp.process import process_tree; print(process_tree._table(), process_tree._listed())"
+    done = subprocess.run(
+        ["unshare", "--user", "--map-root-user", "--pid", "--fork", sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.stderr.startswith("unshare"):
+        pytest.skip("a user may not make namespaces here")
+
+    assert done.stdout == "{} {}\n"
 
 
 async def test_one_that_is_stopped_before_it_reads_an_order_that_no_pipe_holds_is_continued_at_the_time_limit(
