@@ -25,6 +25,7 @@ from pytest_mcp.python import files, git_files, interpreter, virtualenv
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix", "/sys")
 _TEMPORARY = "/tmp"  # noqa: S108 - it is empty, and the sandbox's own
 _EMPTY = (_TEMPORARY, "/var/tmp", "/run")  # noqa: S108
+_KERNEL = ("/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus")
 # Below the home: settings that git needs, and what VS Code is told to hide.
 _GIT_SETTINGS = (".gitconfig", ".config/git/config", ".config/git/attributes", ".config/git/ignore")
 _SECRETS = (
@@ -32,6 +33,7 @@ _SECRETS = (
     *(".config/gcloud", ".config/gh", ".config/git/credentials", ".password-store", ".local/share/keyrings"),
 )
 _HOST = re.compile(r"(?:\*\.)?\w[\w-]*(?:\.[\w-]+)*(?::\d+)?|\[[0-9a-fA-F:]+\](?::\d+)?")
+_GUARDED_BY_SRT = {".git": ("hooks", "config"), ".claude": ("commands", "agents")}
 # What srt needs besides; and what shows whether this machine lets a user make a sandbox.
 _SRT_NEEDS = ("bwrap", "socat", "rg")
 ISOLATION = "bwrap"
@@ -72,7 +74,8 @@ class Sandbox:
             return [*outside, "env", f"TMPDIR={_TEMPORARY}"]
         places = dict.fromkeys((*map(Path, _EMPTY), self.home), "--tmpfs")
         places |= dict.fromkeys(self.readable, "--ro-bind-try") | dict.fromkeys(self.writable, "--bind-try")
-        places |= dict.fromkeys(self.protected(own), "--ro-bind-try")
+        # The rest is for a user with the rights of root, who may write settings of the kernel.
+        places |= dict.fromkeys((*self.protected(own), *map(Path, _KERNEL)), "--ro-bind-try")
         mounts = [[places[path], *[str(path)] * (1 + ("bind" in places[path]))] for path in sorted(places)]
         first = ["--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL", "--dev", "/dev"]
         last = ["--remount-ro", "/", "--chdir", str(self.root), "--setenv", "TMPDIR", _TEMPORARY, "--"]
@@ -86,7 +89,8 @@ class Sandbox:
         reading = {"denyRead": ["/"], "allowRead": [*map(str, (*self.readable, settings and settings.parent))]}
         if settings is None:
             reading = {"denyRead": [*(str(self.home / name) for name in _SECRETS), "/run"]}
-        writing = {"allowWrite": [*map(str, self.writable)], "denyWrite": [*map(str, self.protected(own))]}
+        kept = [str(each) for path in self.protected(own) for each in _for_srt(path)]
+        writing = {"allowWrite": [*map(str, self.writable)], "denyWrite": kept}
         return {"network": {"allowedDomains": [*self.hosts], "deniedDomains": []}, "filesystem": reading | writing}
 
 
@@ -98,6 +102,12 @@ def engine(root: Path, search_path: str | None) -> str:
     if program is None or Path(program).is_relative_to(root):
         raise ConfigError("A sandbox needs bubblewrap: install it, and srt to let single hosts through.")
     return program
+
+
+def _for_srt(path: Path) -> list[Path]:
+    """srt protects some names in a folder itself, and cannot if one is not there and nothing can be made there."""
+    is_complete = all((path / name).exists() for name in _GUARDED_BY_SRT.get(path.name, ()))
+    return [path] if is_complete else sorted(path.iterdir())
 
 
 class Allowance(NamedTuple):

@@ -140,6 +140,16 @@ def test_srt_is_told_what_can_be_read_and_its_settings_keep_what_was_allowed_bef
     assert not after.change.is_needed
 
 
+def test_srt_is_told_what_is_in_a_folder_where_it_could_not_make_what_it_guards_itself(root: Path) -> None:
+    (root / ".git" / "HEAD").touch()
+    (root / ".claude" / "commands").mkdir(parents=True)
+    (root / ".claude" / "agents").mkdir()
+
+    denied = made(root).srt_settings(root / ".mcp.json", root / "srt.json")["filesystem"]["denyWrite"]
+
+    assert denied == [str(root / name) for name in (".claude", ".git/HEAD", ".mcp.json", ".vscode")]
+
+
 def test_vs_code_starts_it_in_its_own_and_what_other_servers_may_do_stays(root: Path) -> None:
     file, client = root / ".vscode" / "mcp.json", CLIENT["vscode"]
     theirs = {"network": {"allowedDomains": ["x.example.com"]}, "filesystem": {"denyWrite": ["/srv"]}}
