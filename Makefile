@@ -12,7 +12,7 @@ WORKERS ?= 3
 # Neighbours stay with one worker, so the tests of a module share its one server; who is done early takes from the rest.
 SHARED := -n $(WORKERS) --dist worksteal
 
-.PHONY: demo test lint types unit all-tests coverage environments conformance interop clients matrix soak fuzz histories load proxy page scale bench tokens suspects polluters
+.PHONY: demo test lint types unit all-tests coverage environments conformance interop clients matrix soak fuzz histories load proxy sandbox page scale bench tokens suspects polluters
 .PHONY: docs recording picture package clean investigations help
 
 # The walk-through on examples/shop: a bug is found and fixed through the real server.
@@ -125,6 +125,21 @@ $(CURDIR)/.envs/nginx/usr/sbin/nginx:
 	@echo "== setting up .envs/nginx"
 	@mkdir -p .envs/nginx && cd .envs/nginx && apt-get download --quiet nginx && dpkg -x nginx_*.deb . \
 	|| { echo "No nginx found: put it on PATH, or use make NGINX=... proxy"; exit 1; }
+
+# The sandboxes of `setup --sandbox`: every way out tried in a real srt and a real bubblewrap, and the server at work inside.
+# Debian's packages, unpacked into .envs/sandbox. Needs Linux, and that a user may make namespaces.
+SANDBOX := $(CURDIR)/.envs/sandbox
+SANDBOX_LIBRARIES := $(SANDBOX)/usr/lib/x86_64-linux-gnu:$(SANDBOX)/lib/x86_64-linux-gnu
+sandbox: $(INSTALLED) environments $(SANDBOX)/usr/bin/bwrap
+	@echo "== sandbox"
+	@$(BIN)/python scripts/npm.py srt
+	@SANDBOX_PROGRAMS=$(SANDBOX)/usr/bin SANDBOX_SRT=$$($(BIN)/python -c "from scripts import npm; print(npm.commands('srt'))") \
+	LD_LIBRARY_PATH=$(SANDBOX_LIBRARIES) $(BIN)/python -m pytest -q -m "external(target='sandbox')" tests/external
+
+$(SANDBOX)/usr/bin/bwrap:
+	@echo "== setting up .envs/sandbox"
+	@mkdir -p $(SANDBOX) && cd $(SANDBOX) && apt-get download --quiet bubblewrap socat ripgrep libwrap0 libssl3 \
+	&& for package in *.deb; do dpkg -x $$package .; done || { echo "No bubblewrap, socat and ripgrep found"; exit 1; }
 
 # The page in a real Chromium, as a file and in the official inspector: minutes. CHROMIUM=... names one that is not on PATH.
 page: $(INSTALLED) environments

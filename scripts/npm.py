@@ -70,6 +70,8 @@ PACKAGES = {
         Packages("mcpb", ("@anthropic-ai/mcpb@2.1.2",)),
         # Looks for barriers on the page of `make page`.
         Packages("axe", ("axe-core@4.12.1",)),
+        # The sandbox of `make sandbox`.
+        Packages("srt", ("@anthropic-ai/sandbox-runtime@0.0.83",)),
         # Counts the tokens of `make tokens`.
         Packages("tokenizer", ("gpt-tokenizer@4.0.0",)),
     )
@@ -88,6 +90,11 @@ def home() -> Path:
 
 def node() -> Path:
     return home() / "bin" / "node"
+
+
+def commands(name: str) -> str:
+    """The folders of PATH with the commands of these packages, and with node."""
+    return f"{PACKAGES[name].file('.bin')}:{node().parent}"
 
 
 def fetch(packages: Packages) -> None:
