@@ -88,6 +88,7 @@ def _terminal(ours: int) -> None:
 
 def test_every_way_out_is_closed_or_known(cage: Caged, outside: dict[str, Any]) -> None:
     shutil.copy(Path(__file__).with_name("ways_out.py"), cage.project / "test_ways.py")
+    (cage.project / "pytest.ini").write_text("[pytest]\npython_functions = tried\n", encoding="utf-8")
     (cage.project / "outside.json").write_text(json.dumps(outside), encoding="utf-8")
     places = (Path(outside["folder"]), cage.home / ".ssh", cage.project / ".git", cage.project / ".mcp.json")
     before, (_, theirs) = _everything(*places), pty.openpty()
