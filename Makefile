@@ -12,7 +12,7 @@ WORKERS ?= 3
 # Neighbours stay with one worker, so the tests of a module share its one server; who is done early takes from the rest.
 SHARED := -n $(WORKERS) --dist worksteal
 
-.PHONY: demo test lint types unit all-tests coverage environments conformance interop clients matrix soak fuzz histories load proxy sandbox page scale bench tokens suspects polluters
+.PHONY: demo test lint types unit all-tests coverage environments conformance interop clients manifests matrix soak fuzz histories load proxy sandbox page scale bench tokens suspects polluters
 .PHONY: docs recording picture package clean investigations help
 
 # The walk-through on examples/shop: a bug is found and fixed through the real server.
@@ -79,6 +79,12 @@ interop: $(INSTALLED) environments
 clients: $(INSTALLED) environments
 	@echo "== clients"
 	@$(BIN)/python -m tests.external.programs $(PROGRAMS)
+
+# The manifests in Claude Code, Codex and Gemini CLI, and the bundle in its own program: minutes, most for fetching them.
+manifests: $(INSTALLED)
+	@echo "== manifests"
+	@$(BIN)/python scripts/npm.py claude-code codex gemini-cli mcpb
+	@$(BIN)/python -m pytest -q -m "external(target='manifests')" tests/external
 
 # The tests with real runs, on every Python and pytest that this machine has. TESTS="..." selects some.
 matrix: $(INSTALLED) environments

@@ -17,6 +17,7 @@ from mcp import Client, MCPError, StdioServerParameters
 
 from scripts.demo import copy_example
 from scripts.environments import PACKAGE
+from scripts.manifests import ABOUT
 from scripts.npm import PACKAGES, node
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -54,6 +55,7 @@ def pack(into: Path) -> Path:
 
 def put_together(folder: Path) -> None:
     shutil.copy(MANIFEST, folder)
+    shutil.copy(ROOT / ABOUT["icon"], folder / "icon.png")
     for name in CONTENT:
         source, target = ROOT / name, folder / name
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -1,6 +1,7 @@
-"""Write the generated files: docs/tools.md, and the snapshots of the first answers to a client.
+"""Write the generated files: docs/tools.md, the snapshots of the first answers to a client, and the manifests.
 
-Both come from the real server's answers and its models. `--check` writes nothing and fails if a file is out of date.
+They come from the real server's answers, its models and `packaging/about.toml`. `--check` writes nothing and fails if
+a file is out of date.
 A changed schema is a changed promise to clients; it shows in the diff of the snapshot.
 """
 
@@ -10,6 +11,9 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+# Python puts only the folder of a script on its path; `scripts` is a package of the folder above.
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from mcp.shared.memory import create_client_server_memory_streams
 from mcp.shared.message import SessionMessage
@@ -21,6 +25,7 @@ from pytest_mcp.api.requests import Arguments
 from pytest_mcp.config.model import Options, configure
 from pytest_mcp.server.app import create
 from pytest_mcp.tools import TOOLS, test_history
+from scripts.manifests import manifests
 
 ROOT = Path(__file__).resolve().parent.parent
 REFERENCE = ROOT / "docs" / "tools.md"
@@ -124,7 +129,7 @@ def generated(eras: Eras, with_history: Eras) -> dict[Path, str]:
     newest = next(reversed(with_history["stateless"].values()))
     reference = "\n".join([INTRODUCTION, *sections(newest["tools/list"]["tools"])])
     added = as_json(added_tool(eras, with_history))
-    return {REFERENCE: reference, SNAPSHOT: as_json(snapshot(eras)), HISTORY_SNAPSHOT: added}
+    return {REFERENCE: reference, SNAPSHOT: as_json(snapshot(eras)), HISTORY_SNAPSHOT: added, **manifests()}
 
 
 def added_tool(eras: Eras, with_history: Eras) -> Schema:

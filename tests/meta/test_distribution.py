@@ -21,12 +21,16 @@ from pytest_mcp.api.results import ExecuteResult, ExplainResult, FailureGroup, O
 from pytest_mcp.config.options import SETTINGS
 from pytest_mcp.tools import TOOLS
 from scripts import bundle
+from scripts.manifests import manifests
 from tests.support.paths import ROOT
 
 SOURCES = ROOT / "src" / "pytest_mcp"
 RULES = ROOT / "tests" / "data"
-PLUGIN = ROOT / "packaging" / "claude-plugin"
-SKILL = PLUGIN / "skills" / "running-tests" / "SKILL.md"
+SKILL = ROOT / "skills" / "running-tests" / "SKILL.md"
+PLUGINS = [
+    ROOT / name / "plugin.json" for name in (".claude-plugin", ".codex-plugin", ".cursor-plugin", ".github/plugin")
+]
+GEMINI = ROOT / "gemini-extension.json"
 CONTAINER = ROOT / "packaging" / "Containerfile"
 WORKFLOWS = {path.stem: path for path in (ROOT / ".github" / "workflows").glob("*.yml")}
 # hatchling builds in half a second; this only ends one that hangs.
@@ -74,16 +78,12 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build("wheel", source=ROOT, into=tmp_path_factory.mktemp("wheel"))
 
 
-def test_every_file_that_names_a_version_names_the_one_of_the_package() -> None:
-    plugin = loaded(PLUGIN / ".claude-plugin" / "plugin.json")
-    named = {
-        "server.json": SERVER["version"],
-        "the package in server.json": SERVER["packages"][0]["version"],
-        "the manifest of the bundle": MANIFEST["version"],
-        "plugin.json": plugin["version"],
-    }
+def test_every_manifest_is_what_the_one_source_of_them_says() -> None:
+    """`make lint` compares those that are written; here, that none is left out."""
+    named = {path for name in ("*plugin/*.json", "*.json", "packaging/**/*.json") for path in ROOT.glob(name)}
 
-    assert named == dict.fromkeys(named, __version__)
+    assert {*manifests()} == {*named, ROOT / ".github" / "plugin" / "plugin.json"}
+    assert all(loaded(path)["version"] == __version__ for path in (*PLUGINS, GEMINI))
 
 
 def test_the_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
@@ -157,12 +157,16 @@ def test_every_setting_of_the_bundle_is_asked_for_and_used() -> None:
     assert all(entry["required"] or entry["default"] == "" for entry in MANIFEST["user_config"].values())
 
 
-def test_the_marketplace_leads_to_the_plugin_which_starts_our_command() -> None:
+def test_every_plugin_starts_our_command_and_names_files_that_are_there() -> None:
     (listed,) = MARKETPLACE["plugins"]
-    plugin = loaded(ROOT / listed["source"] / ".claude-plugin" / "plugin.json")
-    servers = loaded(PLUGIN / ".mcp.json")["mcpServers"]
+    servers = loaded(GEMINI)["mcpServers"]
 
-    assert (listed["name"], listed["description"]) == (plugin["name"], plugin["description"])
+    assert ROOT / listed["source"] / ".claude-plugin" / "plugin.json" in PLUGINS
+    for manifest in map(loaded, PLUGINS):
+        assert (manifest["name"], manifest["description"]) == (listed["name"], listed["description"])
+        assert loaded(ROOT / manifest["mcpServers"])["mcpServers"] == servers
+        assert "./skills/" in manifest.get("skills", "./skills/")
+        assert (ROOT / manifest.get("logo", "LICENSE")).is_file()
     assert [server["command"] for server in servers.values()] == ["pytest-mcp"]
     assert "pytest-mcp" in PROJECT["scripts"]
     assert loaded(ROOT / "examples" / "shop" / ".mcp.json")["mcpServers"] == servers
