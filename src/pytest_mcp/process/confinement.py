@@ -31,9 +31,9 @@ def confinement(root: Path) -> Confinement | None:
     is_srt = "SANDBOX_RUNTIME" in os.environ
     if not (is_srt or _first_process() == "bwrap"):
         return None
-    # The last of those that are mounted at a place is the one that is seen.
-    mounts = dict(_mounts())
-    tried = [str(root), tempfile.gettempdir(), str(Path.home())]
+    mounts = _mounts()
+    # A user without a home is `~` here, where nothing can be written; pathlib would raise.
+    tried = [str(root), tempfile.gettempdir(), os.path.expanduser("~")]  # noqa: PTH111
     writable = [folder for folder in dict.fromkeys(tried) if _can_write(folder)]
     lost = [folder for folder in writable if _kind(folder, mounts) == "tmpfs" and folder != tempfile.gettempdir()]
     return Confinement(
@@ -52,9 +52,10 @@ def _first_process() -> str:
         return ""
 
 
-def _mounts() -> list[tuple[str, str]]:
+def _mounts() -> dict[str, str]:
+    """The kind of file system at each place: the last that is mounted there is the one that is seen."""
     lines = Path("/proc/self/mounts").read_text(encoding="utf-8", errors="replace").splitlines()
-    return [(words[1], words[2]) for words in map(str.split, lines)]
+    return {words[1]: words[2] for words in map(str.split, lines)}
 
 
 def _kind(folder: str, mounts: dict[str, str]) -> str | None:
