@@ -13,7 +13,7 @@ WORKERS ?= 3
 SHARED := -n $(WORKERS) --dist worksteal
 
 .PHONY: demo test lint types unit all-tests coverage environments conformance interop clients manifests matrix soak fuzz histories load proxy sandbox page scale bench tokens suspects polluters
-.PHONY: docs recording picture package clean investigations help
+.PHONY: docs evaluation recording picture package clean investigations help
 
 # The walk-through on examples/shop: a bug is found and fixed through the real server.
 demo: $(INSTALLED)
@@ -199,6 +199,14 @@ suspects: $(INSTALLED)
 polluters: $(INSTALLED)
 	@echo "== polluters"
 	@$(BIN)/python -m bench.polluters $(LIBRARIES)
+
+# Six bugs, each mended with pytest in a shell and with this server: what was read, how long it took, what was left running.
+# MODEL=NAME is the model of Claude Code, which must be installed and have a key; without it a script stands for a model.
+evaluation: $(INSTALLED)
+	@echo "== evaluation"
+	@$(BIN)/python scripts/environments.py demo
+	@$(BIN)/python scripts/npm.py tokenizer
+	@$(BIN)/python -m bench.evaluation $(if $(MODEL),--model $(MODEL)) $(if $(WRITE),--write)
 
 # Writes docs/tools.md, the snapshots of the first answers and the tables in documents.
 docs: $(INSTALLED)
