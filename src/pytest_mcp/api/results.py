@@ -285,7 +285,7 @@ class TemporaryFolder(Shape):
     free_bytes: int | None
 
 
-class Sandbox(Shape):
+class AroundServer(Shape):
     by: str
     writable: list[str]
     lost: list[str] = Field(description="Writable, but in memory and gone with the server.")
@@ -342,5 +342,6 @@ class ExplainResult(Shape):
         Field(description="There only at the root of a monorepo, if path is not set.", exclude_if=_is_absent),
     ] = None
     sandbox: Annotated[
-        Sandbox | None, Field(description="There only if the server, and every run, is in one.", exclude_if=_is_absent)
+        AroundServer | None,
+        Field(description="There only if the server, and every run, is in one.", exclude_if=_is_absent),
     ] = None

@@ -71,7 +71,7 @@ def explained(trial: Trial[Survey], around: Surroundings) -> ExplainResult:
         server=around.server,
         omitted=_omitted(trial, ledger),
         members=around.members and list(around.members.listed),
-        sandbox=around.sandbox and results.Sandbox(**around.sandbox._asdict()),
+        sandbox=around.sandbox and results.AroundServer(**around.sandbox._asdict()),
     )
 
 

@@ -14,7 +14,7 @@ from pytest_mcp import __version__
 from pytest_mcp.api.advice import Sentence
 from pytest_mcp.api.results import Git, Server, TemporaryFolder
 from pytest_mcp.config.model import Config
-from pytest_mcp.process.confinement import Confinement, confinement
+from pytest_mcp.process.confinement import SandboxLimits, confinement
 from pytest_mcp.python import files, git_files, remedies, user_dirs
 from pytest_mcp.python.files import read_manifest
 from pytest_mcp.python.managers import used_managers
@@ -48,7 +48,7 @@ class Surroundings:
     members: MemberList | None = None
     # The operator's limit for each process of a run, in bytes.
     max_memory: int | None = None
-    sandbox: Confinement | None = None
+    sandbox: SandboxLimits | None = None
 
 
 def surroundings(config: Config, python: Path | None = None, folder: Path | None = None) -> Surroundings:

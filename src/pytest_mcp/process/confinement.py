@@ -16,7 +16,7 @@ _NOWHERE = ("192.0.2.1", 9)
 _LOCAL_PROXY = re.compile(r"@?(?:localhost|127\.0\.0\.1|\[::1\]):\d+/?$")
 
 
-class Confinement(NamedTuple):
+class SandboxLimits(NamedTuple):
     by: str
     writable: tuple[str, ...]
     # Can be written, but is in memory and gone with the sandbox.
@@ -26,7 +26,7 @@ class Confinement(NamedTuple):
 
 
 @functools.cache
-def confinement(root: Path) -> Confinement | None:
+def confinement(root: Path) -> SandboxLimits | None:
     """None where no sandbox is known."""
     is_srt = "SANDBOX_RUNTIME" in os.environ
     if not (is_srt or _first_process() == "bwrap"):
@@ -36,7 +36,7 @@ def confinement(root: Path) -> Confinement | None:
     tried = [str(root), tempfile.gettempdir(), os.path.expanduser("~")]  # noqa: PTH111
     writable = [folder for folder in dict.fromkeys(tried) if _can_write(folder)]
     lost = [folder for folder in writable if _kind(folder, mounts) == "tmpfs" and folder != tempfile.gettempdir()]
-    return Confinement(
+    return SandboxLimits(
         "srt" if is_srt else "bubblewrap",
         tuple(folder for folder in writable if folder not in lost),
         tuple(lost),

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from pytest_mcp.api.requests import ExecuteTests
-from pytest_mcp.process.confinement import Confinement
+from pytest_mcp.process.confinement import SandboxLimits
 from pytest_mcp.run.events import Phase
 from pytest_mcp.run.run import Run
 from pytest_mcp.text import few, in_line, label
@@ -35,7 +35,7 @@ def sandbox_notices(run: Run[ExecuteTests]) -> list[str]:
     return [f"{sandboxed}: {few(list(wanted.values()))}."] if wanted else []
 
 
-def _denied(phase: Phase, sandbox: Confinement) -> Iterator[str]:
+def _denied(phase: Phase, sandbox: SandboxLimits) -> Iterator[str]:
     """What this failure wanted and how to allow it; nothing if the sandbox has not caused it."""
     said = "\n".join([phase.message or "", *(line for raised in phase.exceptions for line in raised.text)])
     if written := _READ_ONLY.search(said):

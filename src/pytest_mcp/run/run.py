@@ -11,7 +11,7 @@ from pytest_mcp.api.advice import Sentence
 from pytest_mcp.api.errors import RunEnvironment
 from pytest_mcp.api.requests import Request
 from pytest_mcp.config.model import Config, Shard
-from pytest_mcp.process.confinement import Confinement
+from pytest_mcp.process.confinement import SandboxLimits
 from pytest_mcp.process.job import Exit
 from pytest_mcp.process.spare import Spare
 from pytest_mcp.run.ledger import Ledger
@@ -99,4 +99,4 @@ class Run(Generic[Asked_co]):
     # The operator's limit for each of its processes, in bytes.
     max_memory: int | None = None
     # The sandbox that the server is in, and its runs with it.
-    sandbox: Confinement | None = None
+    sandbox: SandboxLimits | None = None

@@ -5,16 +5,16 @@ from typing import Any
 
 import pytest
 
-from pytest_mcp.process.confinement import Confinement
+from pytest_mcp.process.confinement import SandboxLimits
 from pytest_mcp.report.notices import execution_notices
 from tests.support.invented.records import execution, one_test, phase, raised, session
 
-SRT = Confinement("srt", ("/project", "/tmp"), ("/home/you",), "proxy", unix_sockets=False)
+SRT = SandboxLimits("srt", ("/project", "/tmp"), ("/home/you",), "proxy", unix_sockets=False)
 BUBBLEWRAP = SRT._replace(by="bubblewrap", network="none", unix_sockets=True)
 KEPT = "The sandbox of the server ({}) keeps runs from what some failed tests wanted: test_a.py::test_one {}."
 
 
-def said(sandbox: Confinement | None, failure: Any) -> list[str]:
+def said(sandbox: SandboxLimits | None, failure: Any) -> list[str]:
     run = execution(session(one_test("test_a.py::test_one", failure), selected=1, exit_status=1), code=1)
     return execution_notices(replace(run, sandbox=sandbox))
 
