@@ -165,11 +165,12 @@ async def _change(request: Request, config: Config) -> _Change:
     # No other call needs them, and they take time to load.
     from pytest_mcp.changed import working_tree  # noqa: PLC0415
     from pytest_mcp.changed.git_commands import CannotTell, ChangesRefused  # noqa: PLC0415
-    from pytest_mcp.changed.reach import reach_of  # noqa: PLC0415
+    from pytest_mcp.changed.reach import tests_reached  # noqa: PLC0415
 
     ref = request.changed if isinstance(request.changed, str) else None
     try:
         comparison = await working_tree.since_ref(config, ref, lines=by_lines)
+        reached = None if request.changed is None else await tests_reached(comparison)
     except ChangesRefused as error:
         name, value = ("coverage", "changed") if request.changed is None else ("changed", request.changed)
         raise InvalidParams([Fault(name, str(error), "no_changes", value)]) from error
@@ -177,7 +178,4 @@ async def _change(request: Request, config: Config) -> _Change:
         since, why = ref or "the default branch", str(error)
         unknown = None if request.changed is None else Reach(since, None, reason=why)
         return _Change(unknown, ChangedLines(since, None, why) if by_lines else None)
-    reached = None
-    if request.changed is not None:
-        reached = await in_thread(partial(reach_of, comparison.changes, config.root))
     return _Change(reached, comparison.added_lines() if by_lines else None, comparison)

@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 import pytest_mcp
 from pytest_mcp import text
 from pytest_mcp.api import did_you_mean, expressions
-from pytest_mcp.changed.mentions import Names, Scanner
+from pytest_mcp.changed import reached_names
 from pytest_mcp.cli.commands import hook
 from pytest_mcp.cli.setup import settings_file
 from pytest_mcp.config import endpoint
@@ -188,7 +188,6 @@ def unselected(said: str) -> object:
 
 ADMITTING = endpoint.parse("127.0.0.1:0", token=None, token_file=None, allowed_hosts=None)
 
-SCANNER = Scanner(Names(frozenset({"a"}), frozenset({"a.a"}), frozenset({"a"}), frozenset({"a"})))
 
 FUNCTIONS: dict[str, Callable[[str], object]] = {
     "endpoint.admits": lambda said: (ADMITTING.admits_host(said), ADMITTING.admits_origin("http://" + said)),
@@ -200,7 +199,7 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "no_result.diagnose": judged,
     "listing.fit_discovery": listed,
     "incoming.admitted": admit,
-    "mentions.scan": lambda said: SCANNER.scan(said.encode("utf-8", "replace"), "__init__.py"),
+    "reached_names.mentions_in": lambda said: reached_names.mentions_in(repr(said).encode("utf-8", "replace")),
     "progress.words": lambda said: progress.words(ledger(Started(said))),
     "records.parse": lambda said: decode.parse(said.encode("utf-8", "replace")),
     "replies.safe": lambda said: serialize.line(serialize.safe({said: [said]}, colour=True)),
@@ -311,7 +310,6 @@ WRITTEN_IN_PLACE = list(written_in_place())
 PUT_TOGETHER = {
     "endpoint": "headers, of 16 KB at most; `endpoint.admits` above",
     "git_files": "a hash of one length and a name, once for each line",
-    "mentions": "one byte",
 }
 PATTERNS = patterns() | {f"{module}: {found.pattern}": found for module, found in WRITTEN_IN_PLACE if found}
 

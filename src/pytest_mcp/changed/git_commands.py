@@ -200,6 +200,23 @@ class Repository:
         """What is staged: records of `mode hash stage TAB path`."""
         return await self.ask("ls-files", "--stage", "-z")
 
+    async def contents(self, names: Sequence[bytes]) -> dict[bytes, bytes]:
+        """The objects of these hashes that are files and are there."""
+        if not names:
+            return {}
+        output = await self.ask("cat-file", "--batch", given=b"".join(name + b"\n" for name in names))
+        found: dict[bytes, bytes] = {}
+        at = 0
+        for name in names:
+            line, _, _ = output[at : at + 200].partition(b"\n")
+            at += len(line) + 1
+            words = line.split(b" ")
+            if len(words) == 3 and words[2].isdigit():
+                size = int(words[2])
+                found |= {name: output[at : at + size]} if words[1] == b"blob" else {}
+                at += size + 1
+        return found
+
     async def put_back(self, copy: Path, commit: str, paths: Sequence[bytes]) -> None:
         """In a copy with a repository of its own: HEAD, the index and these files as the commit has them.
 

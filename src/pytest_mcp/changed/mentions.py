@@ -1,235 +1,476 @@
-"""What the text of one Python file says about other modules.
+"""What each definition of a Python file mentions, by the names in its syntax tree.
 
-Import statements are parsed. All else is a scan of the text: for statements in strings, for dotted names that are used
-or quoted, and for words that show imports which no text names. It may find too much and never too little. Which files
-the names belong to is decided in `import_graph`.
+A chain is a name that is not local, with the attributes behind it: `shop.cart.total`. Attributes of anything else are
+known by their names alone. Annotations are no mentions, but for the fields of classes and for functions with
+decorators, where a framework may read them.
 """
 
 import ast
-import re
-import unicodedata
-from collections.abc import Iterable, Iterator
-from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
 
-# The bytes of a name: beyond ASCII every byte, whatever the encoding.
-_NAME = rb"\w\x80-\xff"
-# Everything that is not of a dotted name as a space; quotes and colons as one kind of quote.
-_WORDS = bytes(byte if re.match(rb"[%s.]" % _NAME, bytes([byte])) else ord(" ") for byte in range(256))
-# The parts of a statement that contain others.
-_BLOCKS = ("body", "orelse", "handlers", "finalbody", "cases")
-# Statements of one line, as in examples of docstrings and in code that is executed.
-_IN_STRINGS = re.compile(
-    rb"(?:\bfrom[ \t]++([a-zA-Z0-9_.]{1,300}+)[ \t]++)?\bimport[ \t]++([a-zA-Z0-9_., \t*]{1,1000}+)"
+from pytest_mcp.changed.definitions import (
+    AS_PROGRAM,
+    DOCSTRING,
+    FUNCTIONS,
+    Definition,
+    Kind,
+    bound_name,
+    definitions,
+    is_describing,
 )
-_UNPARSED = "cannot be parsed by the server's Python"
-_QUOTES = bytes.maketrans(b"':", b'""')
-# In parts.
-_MAX_NAME = 20
-_NOT_OF_A_SCRIPT = re.compile(rb"[^%s\-]" % _NAME)
-# Files that many folders have. To name one is not to run it.
-_EVERY_FOLDER = frozenset({"__init__", "conftest"})
-# Calls of these with a plain name in quotes are found as that name; every other use can import anything.
-_LITERAL = rb"""(?!\s*+\(\s*+(["'])[A-Za-z_][\w.]*+\1\s*+[,)])"""
-_COMPUTED = re.compile(rb"(?<!import )(?:import_module|__import__)%s|import import_module[ \t]+as" % _LITERAL)
-_IMPORTING = (b"import_module", b"__import__")
-# Packages of the standard library and others that load modules, and the names of theirs that do.
-_LOADERS = frozenset({"importlib", "pkgutil", "runpy", "imp", "pkg_resources", "zipimport", "stevedore", "unittest"})
-_LOADING = (
-    *(b"spec_from_file", b"FileLoader", b"run_path", b"run_module", b"walk_packages", b"iter_modules", b"entry_point"),
-    *(b"exec_module", b"load_module", b"resolve_name", b"load_source", b"import_file", b"import_path", b".discover("),
-    b"loadTestsFrom",
+
+_ACCESS = frozenset({"getattr", "setattr", "hasattr", "delattr"})
+# They import the module that they are given by name.
+_IMPORTING = frozenset(
+    {
+        *("import_module", "__import__", "importorskip", "locate", "safeimport", "resolve_name", "import_string"),
+        *("run_module", "run_path", "load_module", "import_object", "import_path", "import_from_string"),
+    }
 )
-# Packages that read the source of a project.
-_READERS = frozenset({"mypy", "pylint", "flake8", "pyflakes", "pycodestyle", "black", "isort", "bandit", "vulture"})
-_READERS |= {"grimp", "importlinter", "pytest_archon", "archunitpython", "compileall", "py_compile", "pyright"}
-_LISTING = (b"glob(", b"iterdir", b"listdir", b"scandir", b"walk(", b"copytree")
-# With a listing: it may run the files, or they may be the project's.
-_RUNNING = (b".py", b"exec(", b"executable", b"__file__", b"cwd(", b"rootpath", b"rootdir")
-# `}.py`, `%s.py`, `+ ".py"` and `with_suffix(".py"`. A pattern that begins with plain text is searched for quickly.
-_COMPUTED_FILE = re.compile(
-    rb"""\.py(?:(?<=\}\.py)\b|(?<=%[sr]\.py)\b|(?<=\+["']\.py)|(?<=\+\ ["']\.py)|(?<=with_suffix\(["']\.py))"""
+# They load modules that no name in the code shows.
+_LOADING = frozenset(
+    {
+        *("iter_modules", "walk_packages", "entry_points", "iter_entry_points", "load_entry_point", "find_modules"),
+        *("exec_module", "spec_from_file_location", "autodiscover", "autodiscover_tasks", "discover", "load_source"),
+        *("loadTestsFromName", "loadTestsFromNames", "SourceFileLoader", "import_submodules", "stevedore"),
+    }
 )
-# Frameworks that import what they find.
-_DISCOVERING = (b"autodiscover", b"INSTALLED_APPS", b"find_modules")
-_LAZY = (b"__getattr__", b"import_module", b"__import__", b"azy", b"exec(", b"eval(", b"globals()")
-_STARTING = (b"subprocess", b"pytester", b"testdir", b"script_runner")
-# `run_process` and `worker_processes`, but not `test_decorated_processors` and `post_process`.
-_OF_PROCESSES = re.compile(rb"_process(?<!pre_process)(?<!post_process)(?<!test_process)(?:es)?(?![a-z])")
-_STARTERS = frozenset({"pexpect", "sh", "plumbum", "invoke", "fabric", "docker"})
-_OS_STARTING = re.compile(rb"os\.(?:system|popen|exec|spawn|posix_spawn|startfile)")
-_PATHS = (b"sys.path", b"PYTHONPATH", b"syspath", b"meta_path", b"__path__")
-# Hooks for the whole session. pytest calls the others of a conftest only for tests below it.
-_HOOK = re.compile(rb"^def pytest_(?!runtest|generate_tests|fixture|pyfunc|pycollect|assert|make_param)", re.MULTILINE)
-_PLUGINS = re.compile(rb"^[ \t]*+pytest_plugins\b", re.MULTILINE)
+# They find every attribute, those that the text names, or every subclass.
+_LISTING = frozenset({"__dict__", "getmembers", "getmembers_static", "dir", "vars"})
+_COMPUTING = frozenset({*_ACCESS, "attrgetter", "methodcaller", "__getattribute__"})
+_STARTING = frozenset(
+    {
+        *("Popen", "check_output", "check_call", "popen", "create_subprocess_exec", "posix_spawn", "subprocess"),
+        *("create_subprocess_shell", "pexpect", "plumbum", "execv", "execve", "spawnv", "system"),
+    }
+)
+_STARTING_FIXTURES = frozenset({"pytester", "testdir", "script_runner"})
+_DOCUMENTING = frozenset({"__doc__", "getdoc", "cleandoc", "DocTestFinder", "testmod"})
+_READING_SOURCE = frozenset({"getsource", "getsourcelines", "getsourcefile", "findsource", "linecache", "getblock"})
+# What each of these words, as an attribute or at the end of a chain, makes of a definition.
+FLAGS: dict[str, str] = {
+    word: flag
+    for flag, words in {
+        "imports": _IMPORTING | _LOADING,
+        "lists": _LISTING,
+        "computes": _COMPUTING,
+        "starts": _STARTING | _STARTING_FIXTURES,
+        "subclasses": {"__subclasses__"},
+        "executes": {"eval", "exec", "compile", "executescript", "Template"},
+        # They find the names of their own module.
+        "module": {"globals", "modules"},
+        "docs": _DOCUMENTING,
+        "source": _READING_SOURCE,
+        "files": {"glob", "iglob", "rglob", "iterdir", "listdir", "scandir", "walk", "copytree", "FileSystemLoader"},
+    }.items()
+    for word in words
+}
+# Names that only mean this where nothing stands before them.
+_BUILT_IN = frozenset({"dir", "vars", "globals", "modules", "eval", "exec", "system", "discover"})
+# Functions that take a function and do not call it at once.
+_HARMLESS = frozenset(
+    {
+        *("wraps", "update_wrapper", "partial", "isinstance", "issubclass", "callable", "len", "type", "repr", "str"),
+        *("hasattr", "getattr", "signature", "getdoc", "id", "property", "staticmethod", "classmethod", "bool"),
+        *("iscoroutinefunction", "isgeneratorfunction", "isfunction", "isclass", "iscoroutine", "cast"),
+    }
+)
+Chain = tuple[str, ...]
 
 
-class Mentions(NamedTuple):
-    # Dotted names of import statements. Relative ones begin with their dots.
-    imports: frozenset[str] = frozenset()
-    # Packages all of whose modules may be used: they have an alias, a star imports from them, or they are in quotes.
-    whole: frozenset[str] = frozenset()
-    # Dotted names that are used or quoted; modules in quotes, alone or before a colon; scripts without their ending.
-    dotted: frozenset[str] = frozenset()
-    quoted: frozenset[str] = frozenset()
-    scripts: frozenset[str] = frozenset()
-    # Why it may import any module, if it may.
-    untold: str | None = None
-    # Imports on demand; starts processes; changes where modules are looked for; is a plugin of pytest.
-    lazy: bool = False
-    starts: bool = False
-    paths: bool = False
-    plugin: bool = False
+@dataclass
+class Mention:
+    """What one definition mentions."""
+
+    kind: Kind = "name"
+    chains: set[Chain] = field(default_factory=set)
+    # Attributes of what is not known, and of self, cls and super().
+    attributes: set[str] = field(default_factory=set)
+    own: set[str] = field(default_factory=set)
+    strings: set[str] = field(default_factory=set)
+    # Parameters, which may name fixtures.
+    parameters: set[str] = field(default_factory=set)
+    # Imports in it, by the name that they bind, and modules that it imports by name.
+    imports: dict[str, "Origin"] = field(default_factory=dict)
+    modules: set[str] = field(default_factory=set)
+    # All of `import a.b.c`, which binds a.
+    dotted: set[str] = field(default_factory=set)
+    flags: set[str] = field(default_factory=set)
+    # Of a class: its bases. Of a class or function: its decorators, with whether they are called.
+    bases: list[Chain] = field(default_factory=list)
+    decorators: list[tuple[Chain, bool]] = field(default_factory=list)
+    owner: str = ""
+    # How many functions deep one of its parameters is called, stored or handed on.
+    leaks: set[int] = field(default_factory=set)
+    # Whether a decorator says `autouse`, and by which name it is a fixture.
+    autouse: bool = False
+    fixture: str | None = None
+
+    def update(self, other: "Mention") -> None:
+        self.chains |= other.chains
+        self.attributes |= other.attributes
+        self.own |= other.own
+        self.strings |= other.strings
+        self.parameters |= other.parameters
+        self.modules |= other.modules
+        self.dotted |= other.dotted
+        self.flags |= other.flags
+        self.leaks |= other.leaks
+        self.imports |= other.imports
+        self.bases += other.bases
+        self.decorators += other.decorators
+        self.autouse = self.autouse or other.autouse
+        self.fixture = self.fixture or other.fixture
+        self.kind = max(self.kind, other.kind, key=lambda kind: kind == "class")
+        self.owner = self.owner or other.owner
 
 
 @dataclass(frozen=True)
-class Names:
-    """The names of a project: of its folders, of those that can begin a dotted name anywhere, of its modules.
+class Origin:
+    """What an import binds: a module, or a name in it. A star binds every name."""
 
-    `packages` are the dotted names of its folders.
-    """
-
-    folders: frozenset[str]
-    packages: frozenset[str]
-    tops: frozenset[str]
-    modules: frozenset[str]
+    level: int
+    module: str
+    name: str | None
 
 
-class Scanner:
-    """Scans files one after the other."""
-
-    def __init__(self, names: Names) -> None:
-        self._folders = names.folders
-        self._tops = _encoded(names.tops)
-        self._quotable_folders = _encoded(names.folders)
-        self._packages = _encoded(names.packages)
-        self._modules = _encoded(names.modules)
-        self._quotable = self._quotable_folders | self._packages | self._modules
-
-    def scan(self, content: bytes, path: str = "") -> Mentions:
-        try:
-            imports, whole = _imports(content)
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return Mentions(untold=_UNPARSED)
-        words = {name.partition(".")[0] for name in imports} | {name.rpartition(".")[2] for name in imports}
-        quoted = self._quotable.intersection(content.translate(_QUOTES).split(b'"'))
-        starts = _starts_processes(content, words)
-        uses_files = starts or not quoted.isdisjoint(self._quotable_folders)
-        return Mentions(
-            imports=frozenset(imports),
-            whole=frozenset(whole.union(map(_text, self._packages & quoted))),
-            dotted=self._dotted(content, _encoded(self._folders & words)),
-            quoted=frozenset(map(_text, self._modules & quoted)),
-            scripts=_scripts(content) if b".py" in content else frozenset(),
-            untold=_why_untold(content, words, uses_files=uses_files),
-            lazy=path.endswith("__init__.py") and _has(content, _LAZY),
-            starts=starts,
-            # It changes where modules are looked for.
-            paths="sys.path" in imports or _has(content, _PATHS),
-            plugin=_is_plugin(content, is_conftest=path.endswith("conftest.py")),
-        )
-
-    def _dotted(self, content: bytes, folders: AbstractSet[bytes]) -> frozenset[str]:
-        """Names that begin with one of these folders, or with a top."""
-        tops = self._tops
-        pieces = content.translate(_WORDS).split(b".")
-        names = set()
-        for number, piece in enumerate(pieces[:-1], 1):
-            head = piece[piece.rfind(b" ") + 1 :]
-            if head in tops or head in folders:
-                rest, space, _ = pieces[number].partition(b" ")
-                if not space:
-                    rest = b".".join(pieces[number : number + _MAX_NAME]).partition(b" ")[0]
-                names.add(head + b"." + rest)
-        return frozenset(map(_text, names))
+@dataclass
+class FileMentions:
+    definitions: dict[str, Mention] = field(default_factory=dict)
+    # What statements change that another file may have bound.
+    additions: set[str] = field(default_factory=set)
+    # What runs when the file is imported: calls, with the names that they are given, and all names that must be there.
+    run: Mention = field(default_factory=Mention)
+    given: set[tuple[Chain, Chain]] = field(default_factory=set)
+    needed: set[Chain] = field(default_factory=set)
+    # Of a file that changed, as it is and as the base has it.
+    versions: "tuple[FileMentions, FileMentions] | None" = None
 
 
-def _encoded(names: Iterable[str]) -> frozenset[bytes]:
-    """Names of files need not be UTF-8."""
-    return frozenset(name.encode("utf-8", "surrogateescape") for name in names)
+def scan(tree: ast.Module) -> FileMentions:
+    found = FileMentions()
+    for each in definitions(tree):
+        mention = mention_of(each)
+        if each.kind == "addition" and not is_describing(each.node):
+            found.additions.add(each.name)
+        if each.name in found.definitions:
+            found.definitions[each.name].update(mention)
+        else:
+            found.definitions[each.name] = mention
+        if each.name != AS_PROGRAM:
+            _note_run(found, each)
+            found.needed |= set() if each.kind == "function" else mention.chains
+            found.needed |= {chain for chain, _ in mention.decorators}
+    return found
 
 
-def _imports(content: bytes) -> tuple[set[str], set[str]]:
-    """The modules that statements name, and those of them all of whose contents may be used."""
-    names, whole = set[str](), set[str]()
-    for statement in _statements(ast.parse(content)):
-        if not isinstance(statement, ast.Import | ast.ImportFrom):
-            continue
-        origin = "." * statement.level + (statement.module or "") if isinstance(statement, ast.ImportFrom) else ""
-        prefix = origin if not origin or origin.endswith(".") else f"{origin}."
-        for alias in statement.names:
-            name = origin if alias.name == "*" else prefix + alias.name
-            names.add(name)
-            if alias.name == "*" or alias.asname:
-                whole.add(name)
-    for origin, listed in _IN_STRINGS.findall(content):
-        prefix = origin if not origin or origin.endswith(b".") else origin + b"."
-        entries = [entry.split() for entry in listed.split(b",") if entry.strip()]
-        names.update((origin if words[0] == b"*" else prefix + words[0]).decode() for words in entries)
-    return names, whole
+def merge(now: FileMentions, before: FileMentions) -> FileMentions:
+    """Of a file that changed: what came, what went, and all that either version runs when it is imported."""
+    merged = FileMentions(dict(now.definitions), now.additions | before.additions, Mention(), versions=(now, before))
+    for name, mention in before.definitions.items():
+        merged.definitions.setdefault(name, mention)
+    for each in (now, before):
+        merged.run.update(each.run)
+        merged.given |= each.given
+    merged.needed = now.needed
+    return merged
 
 
-def _statements(tree: ast.AST) -> Iterator[ast.AST]:
-    """Without expressions, which are most of a tree."""
-    left = [tree]
+def mention_of(each: Definition) -> Mention:
+    reader = _Reader(Mention(each.kind, owner=each.owner))
+    node = each.node
+    if isinstance(node, ast.ClassDef):
+        _read_class(reader, node)
+    elif isinstance(node, FUNCTIONS):
+        is_method = bool(each.owner) and not any(_last(one) == "staticmethod" for one in node.decorator_list)
+        reader.function(node, is_method=is_method)
+        _read_decorators(reader.mention, node)
+        reader.mention.leaks = set() if each.owner else set(_leaks(node, 0))
+    elif (
+        each.name == DOCSTRING
+        or (isinstance(node, ast.Assign | ast.AnnAssign) and "__all__" in each.name)
+        or is_describing(node)
+    ):
+        return reader.mention
+    else:
+        reader.visit(node)
+    for head in each.heads:
+        reader.visit(head)
+    return reader.finished()
+
+
+def _read_class(reader: "_Reader", node: ast.ClassDef) -> None:
+    mention = reader.mention
+    for base in node.bases:
+        chain = _chain(base)
+        # A base that is computed may be anything.
+        mention.bases.append(chain or ("<computed>",))
+    reader.class_body(node, with_methods=False)
+    _read_decorators(mention, node)
+    # A metaclass gets the class as a decorator does.
+    mention.decorators += [
+        (_chain(each.value) or ("<computed>",), False) for each in node.keywords if each.arg == "metaclass"
+    ]
+
+
+def _read_decorators(mention: Mention, node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+    for each in node.decorator_list:
+        is_called = isinstance(each, ast.Call)
+        chain = _chain(each.func if isinstance(each, ast.Call) else each) or ("<computed>",)
+        mention.decorators.append((chain, is_called))
+        if "fixture" in chain[-1]:
+            mention.fixture = node.name
+            for keyword in each.keywords if isinstance(each, ast.Call) else ():
+                value = keyword.value.value if isinstance(keyword.value, ast.Constant) else True
+                if keyword.arg == "autouse" and value:
+                    mention.autouse = True
+                elif keyword.arg == "name":
+                    mention.fixture = str(value)
+
+
+def _chain(node: ast.AST) -> Chain | None:
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        if isinstance(node, ast.Attribute):
+            parts.append(node.attr)
+        else:
+            parts.clear()
+        node = node.value
+    return (node.id, *reversed(parts)) if isinstance(node, ast.Name) else None
+
+
+def _last(node: ast.AST) -> str | None:
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else None
+
+
+def _leaks(node: ast.FunctionDef | ast.AsyncFunctionDef, depth: int) -> Iterator[int]:
+    arguments = {each.arg for each in _arguments(node.args)}
+    for each in _running(node.body):
+        if isinstance(each, FUNCTIONS) and depth == 0:
+            yield from _leaks(each, 1)
+        elif isinstance(each, ast.Call):
+            given = [*each.args, *(keyword.value for keyword in each.keywords)]
+            is_given = any(isinstance(one, ast.Name) and one.id in arguments for one in given)
+            is_called = isinstance(each.func, ast.Name) and each.func.id in arguments
+            if is_called or (is_given and _last(each.func) not in _HARMLESS):
+                yield depth
+        elif isinstance(each, ast.Assign) and isinstance(each.value, ast.Name) and each.value.id in arguments:
+            yield from (depth for target in each.targets if not isinstance(target, ast.Name))
+
+
+def _arguments(node: ast.arguments) -> list[ast.arg]:
+    rest = [each for each in (node.vararg, node.kwarg) if each is not None]
+    return [*node.posonlyargs, *node.args, *node.kwonlyargs, *rest]
+
+
+def _running(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
+    """What runs with these nodes: not what is in functions, only that they are made."""
+    left = list(nodes)
     while left:
         node = left.pop()
         yield node
-        for block in _BLOCKS:
-            left += getattr(node, block, ())
+        if isinstance(node, FUNCTIONS):
+            left += [*node.decorator_list, *node.args.defaults, *(each for each in node.args.kw_defaults if each)]
+        elif not isinstance(node, ast.Lambda):
+            left += ast.iter_child_nodes(node)
 
 
-def _scripts(content: bytes) -> frozenset[str]:
-    """The last word before each `.py`, without its folders."""
-    *before, _ = content.split(b".py")
-    return frozenset(_text(_NOT_OF_A_SCRIPT.split(text[-100:])[-1]) for text in before) - _EVERY_FOLDER
+def _note_run(found: FileMentions, each: Definition) -> None:
+    reader = _Reader(found.run)
+    if isinstance(each.node, (*FUNCTIONS, ast.ClassDef)):
+        reader.visit_all(each.node.decorator_list)
+    for node in _running([each.node, *each.heads] if not each.owner else ()):
+        if isinstance(node, ast.Call):
+            chain = _chain(node.func)
+            reader.visit(node if _last(node.func) in FLAGS else node.func)
+            for given in [*node.args, *(keyword.value for keyword in node.keywords)]:
+                if chain and (name := _chain(given)):
+                    found.given.add((chain, name))
+        elif isinstance(node, ast.Attribute) and _chain(node) is None:
+            found.run.attributes.add(node.attr)
+    reader.finished()
 
 
-def _text(name: bytes) -> str:
-    """As Python compares names."""
-    return name.decode() if name.isascii() else unicodedata.normalize("NFKC", name.decode("utf-8", "replace"))
+class _Reader:
+    """Reads one definition. What it finds is resolved when the function that it stands in ends."""
+
+    def __init__(self, mention: Mention) -> None:
+        self.mention = mention
+        self._loads: list[Chain] = []
+        self._stores: set[str] = set()
+        self._globals: set[str] = set()
+
+    def finished(self) -> Mention:
+        mention = self.mention
+        mention.chains.update(self._loads)
+        words = {word for chain in mention.chains for word in (chain[0], chain[-1])} - {"__dict__"}
+        words |= (mention.attributes - _BUILT_IN) | (mention.parameters & _STARTING_FIXTURES)
+        mention.flags.update(FLAGS[word] for word in words & FLAGS.keys())
+        return mention
+
+    def visit(self, node: ast.AST) -> None:
+        known = _READERS.get(type(node))
+        if known is not None:
+            known(self, node)
+        else:
+            for child in ast.iter_child_nodes(node):
+                self.visit(child)
+
+    def visit_all(self, nodes: Iterable[ast.AST | None]) -> None:
+        for node in nodes:
+            if node is not None:
+                self.visit(node)
+
+    def name(self, node: ast.Name) -> None:
+        if isinstance(node.ctx, ast.Load):
+            self._loads.append((node.id,))
+        else:
+            self._stores.add(node.id)
+
+    def attribute(self, node: ast.Attribute) -> None:
+        parts = [node.attr]
+        value = node.value
+        while isinstance(value, ast.Attribute):
+            parts.append(value.attr)
+            value = value.value
+        parts.reverse()
+        if isinstance(value, ast.Name):
+            self._loads.append((value.id, *parts))
+        elif isinstance(value, ast.Call) and _last(value.func) == "super":
+            self.mention.own.add(parts[0])
+            self.mention.attributes.update(parts[1:])
+        else:
+            self.mention.attributes.update(parts)
+            self.visit(value)
+
+    def call(self, node: ast.Call) -> None:
+        name, first = _last(node.func), node.args[0] if node.args else None
+        second = node.args[1] if len(node.args) > 1 else None
+        if name in _ACCESS and isinstance(second, ast.Constant):
+            self.mention.attributes.add(str(second.value))
+        elif name in _IMPORTING and isinstance(first, ast.Constant) and isinstance(first.value, str):
+            self.mention.modules.add(first.value)
+        elif name in _LISTING and first is not None and (chain := _chain(first)):
+            self._loads.append((*chain, "__dict__"))
+            self.mention.attributes |= {"__dict__"} if chain in (("self",), ("cls",)) else set()
+        else:
+            self.visit(node.func)
+        self.visit_all([*node.args, *node.keywords])
+
+    def constant(self, node: ast.Constant) -> None:
+        if isinstance(node.value, str | bytes) and len(node.value) > 1:
+            text = node.value if isinstance(node.value, str) else node.value.decode("latin-1")
+            self.mention.strings.add(text)
+
+    def statement(self, node: ast.Expr) -> None:
+        # Not a docstring.
+        if not isinstance(node.value, ast.Constant):
+            self.visit(node.value)
+
+    def imports(self, node: ast.Import | ast.ImportFrom) -> None:
+        for alias in node.names:
+            bound = bound_name(alias)
+            # Of several stars none replaces another.
+            key = f"*{node.level}{node.module}" if isinstance(node, ast.ImportFrom) and bound == "*" else bound
+            self.mention.imports[key] = origin(node, alias)
+            self.mention.dotted |= {alias.name} if isinstance(node, ast.Import) else set()
+
+    def annotated(self, node: ast.AnnAssign) -> None:
+        self.visit_all([node.target, node.value])
+
+    def scope(self, read: Callable[[], None], own: str | None = None) -> None:
+        """Reads what has names of its own."""
+        outer = self._loads, self._stores, self._globals
+        self._loads, self._stores, self._globals = [], set(), set()
+        read()
+        loads, stores = self._loads + [(name,) for name in self._globals], self._stores - self._globals
+        self._loads, self._stores, self._globals = outer
+        for chain in loads:
+            if chain[0] == own and len(chain) > 1:
+                self.mention.own.add(chain[1])
+                self.mention.attributes.update(chain[2:])
+            elif chain[0] in stores and chain[0] not in self.mention.imports:
+                self.mention.attributes.update(chain[1:])
+            else:
+                self._loads.append(chain)
+
+    def function(self, node: ast.AST, *, is_method: bool = False) -> None:
+        assert isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda), "see _READERS"
+        arguments = _arguments(node.args)
+        decorators = [] if isinstance(node, ast.Lambda) else node.decorator_list
+        self.visit_all([*decorators, *node.args.defaults, *node.args.kw_defaults])
+        if decorators and not isinstance(node, ast.Lambda):
+            self.visit_all([*(each.annotation for each in arguments), node.returns])
+        if not isinstance(node, ast.Lambda):
+            self._stores.add(node.name)
+        names = {each.arg for each in arguments}
+        self.mention.parameters |= names
+        body = [node.body] if isinstance(node, ast.Lambda) else node.body
+
+        def read() -> None:
+            self._stores |= names
+            self.visit_all(body)
+
+        self.scope(read, arguments[0].arg if is_method and arguments else None)
+
+    def class_body(self, node: ast.ClassDef, *, with_methods: bool = True) -> None:
+        self.visit_all([*node.decorator_list, *node.bases, *node.keywords])
+        self._stores.add(node.name)
+        for each in node.body:
+            self._in_class(each, with_methods=with_methods)
+
+    def _in_class(self, node: ast.stmt, *, with_methods: bool) -> None:
+        if not with_methods and isinstance(node, (*FUNCTIONS, ast.ClassDef)):
+            self.visit_all(node.decorator_list)
+        elif isinstance(node, ast.AnnAssign):
+            self.visit_all([node.annotation, node.value])
+        elif not with_methods and isinstance(node, ast.If | ast.Try):
+            self.visit_all([getattr(node, "test", None)])
+            for each in [*node.body, *node.orelse, *getattr(node, "finalbody", [])]:
+                self._in_class(each, with_methods=False)
+            for handler in getattr(node, "handlers", []):
+                for each in handler.body:
+                    self._in_class(each, with_methods=False)
+        else:
+            # What a class binds is no name of the functions in it.
+            before = set(self._stores)
+            self.visit(node)
+            self._stores &= before
+
+    def comprehension(self, node: ast.AST) -> None:
+        self.scope(lambda: self.visit_all(ast.iter_child_nodes(node)))
+
+    def changes(self, node: ast.Global) -> None:
+        self._globals.update(node.names)
+
+    def named(self, node: ast.AST) -> None:
+        name = getattr(node, "name", None) or getattr(node, "rest", None)
+        self._stores |= {name} if name else set()
+        self.visit_all(ast.iter_child_nodes(node))
 
 
-def _why_untold(content: bytes, packages: AbstractSet[str], *, uses_files: bool) -> str | None:
-    """Why a file that imports these packages may depend on any file.
-
-    `uses_files`: it starts processes, or names a folder of the project in quotes.
-    """
-    if b"import_" in content and _has(content, _IMPORTING) and _COMPUTED.search(content):
-        return "imports modules by names that it computes"
-    if not packages.isdisjoint(_LOADERS) and _has(content, _LOADING):
-        return "looks for modules to load"
-    if _has(content, _DISCOVERING):
-        return "lets a framework find modules"
-    if not packages.isdisjoint(_READERS):
-        return "reads the source of the project"
-    return "looks for files" if _looks_for_files(content, packages, uses_files=uses_files) else None
+def origin(node: ast.Import | ast.ImportFrom, alias: ast.alias) -> Origin:
+    if isinstance(node, ast.ImportFrom):
+        return Origin(node.level, node.module or "", alias.name)
+    # `import a.b` binds a, and `import a.b as c` binds a.b.
+    return Origin(0, alias.name if alias.asname else alias.name.partition(".")[0], None)
 
 
-def _has(content: bytes, words: tuple[bytes, ...]) -> bool:
-    for word in words:  # noqa: SIM110 - `any` takes longer, and this runs a dozen times for every file
-        if word in content:
-            return True
-    return False
-
-
-def _looks_for_files(content: bytes, packages: AbstractSet[str], *, uses_files: bool) -> bool:
-    if b".py" in content and (b"*.py" in content or _COMPUTED_FILE.search(content)):
-        return True
-    if "glob" not in packages and not _has(content, _LISTING):
-        return False
-    return uses_files or _has(content, _RUNNING)
-
-
-def _starts_processes(content: bytes, packages: AbstractSet[str]) -> bool:
-    by_os = b"os." in content and _OS_STARTING.search(content) is not None
-    by_name = b"_process" in content and _OF_PROCESSES.search(content) is not None
-    return by_os or by_name or _has(content, _STARTING) or not packages.isdisjoint(_STARTERS)
-
-
-def _is_plugin(content: bytes, *, is_conftest: bool) -> bool:
-    """Whether it changes the session of pytest as a whole: by naming plugins or, in a conftest, by hooks."""
-    if b"pytest_plugins" in content and _PLUGINS.search(content) is not None:
-        return True
-    return is_conftest and _HOOK.search(content) is not None
+_READERS: dict[type[ast.AST], Callable[..., None]] = {
+    ast.Name: _Reader.name,
+    ast.Attribute: _Reader.attribute,
+    ast.Call: _Reader.call,
+    ast.Constant: _Reader.constant,
+    ast.Expr: _Reader.statement,
+    ast.Global: _Reader.changes,
+    ast.Import: _Reader.imports,
+    ast.ImportFrom: _Reader.imports,
+    ast.AnnAssign: _Reader.annotated,
+    ast.FunctionDef: _Reader.function,
+    ast.AsyncFunctionDef: _Reader.function,
+    ast.Lambda: _Reader.function,
+    ast.ClassDef: _Reader.class_body,
+    **dict.fromkeys((ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp), _Reader.comprehension),
+    **dict.fromkeys((ast.ExceptHandler, ast.MatchAs, ast.MatchStar, ast.MatchMapping), _Reader.named),
+}

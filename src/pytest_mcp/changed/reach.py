@@ -1,99 +1,66 @@
-"""Which files a change can reach: what imports a changed file, directly or through others, nearest first.
+"""Which tests a change can reach: by the names that they mention, and by the files that they read.
 
-If that cannot be told, everything is reached and the reason says why. A changed file that is not Python can be read by
-any test, so it reaches all of them: data, settings, lock files, templates, sources in other languages. So do
-`setup.py`, modules that Python imports at its start, Python files among tests that no file imports (they may be data)
-and files outside of the root.
-
-Only documentation does not matter: `.md` and `.rst` files that are neither in a package nor among tests, pictures in
-`docs`, licences, `.github` and the settings of git, editors and agents. Settings of editors and agents may be at the
-root or in a member of a monorepo, because `setup` writes them there, but not in packages, among tests and in templates
-of projects. Documentation does matter if a Python file or a setting of pytest mentions its ending or its name: then a
-test may read it, or run the examples in it.
+`tests_reached` is all that other rooms need. If something cannot be told, everything is reached, and the reason says
+why. Nothing of the project is executed.
 """
 
-from collections.abc import Iterable, Iterator
+import fnmatch
+import re
+import tomllib
+from collections.abc import Mapping
 from functools import partial
-from itertools import filterfalse, takewhile
+from itertools import filterfalse
 from pathlib import Path, PurePosixPath
 
-from pytest_mcp.changed import import_graph
-from pytest_mcp.changed.import_graph import GROUP, Graph, Modules, parents
-from pytest_mcp.changed.project_files import SETTINGS, ScannedFiles, Unreadable, is_of_tests, is_skipped, is_test
-from pytest_mcp.changed.working_tree import Changes
+from pytest_mcp.changed import project_files
+from pytest_mcp.changed.module_names import Modules
+from pytest_mcp.changed.other_files import OtherFiles, Readers, is_document, without_modules
+from pytest_mcp.changed.project_files import SETTINGS, ScannedFiles, Unreadable, is_test
+from pytest_mcp.changed.reached_names import NameSelection
+from pytest_mcp.changed.working_tree import Changes, TreeComparison
+from pytest_mcp.process.background import in_thread
 from pytest_mcp.run.run import Reach
 from pytest_mcp.text import label
 
 CACHES = frozenset({"__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis"})
-_AT_THE_START = frozenset({"setup.py", "sitecustomize.py", "usercustomize.py"})
-_USED_WITHOUT_IMPORT = frozenset({"conftest.py", "__init__.py"})
-_PROSE = frozenset({".md", ".rst"})
-_PICTURES = frozenset({".png", ".svg", ".gif", ".jpg", ".jpeg"})
-_DOCS = frozenset({"doc", "docs"})
-_LEGAL = frozenset({"LICENSE", "LICENCE", "COPYING", "NOTICE", "AUTHORS", "CONTRIBUTORS", "CODEOWNERS"})
-_OF_EDITORS = frozenset({".gitignore", ".editorconfig", ".pre-commit-config.yaml", ".mailmap"})
-# The workflows of CI: only at the top.
-_OF_CI = ".github"
-# What `setup` and the clients themselves write: files or folders.
-_OF_TOOLS = frozenset(
-    {
-        *(".vscode", ".zed", ".mcp.json", "opencode.json", "opencode.jsonc"),
-        *(".amp", ".claude", ".codex", ".cursor", ".gemini", ".kiro", ".opencode", ".roo"),
-    }
-)
+# A section of a settings file with the word pytest in its title, and what in it names tests.
+_SECTION = re.compile(rb"^\[[^\n\]]{0,99}pytest[^\n\]]{0,99}\][^\n]*+\n((?:(?!\[)[^\n]*+\n)*+)", re.MULTILINE)
+_COMMENT = re.compile(rb"^[ \t]*+[#;][^\n]*+", re.MULTILINE)
+_PATTERNS = re.compile(rb"python_files\s*=\s*([^\n]*(?:\n[ \t]+[^\n]*)*)")
+_GLOB = re.compile(r"[\w*?./\[\]-]+")
+_PLUGIN = re.compile(rb"(?:-p[ \"',=\t]{1,4}|pytest_plugins\s{0,4}=\s{0,4}[\[\"'(]*)([A-Za-z_][\w.]*)")
+_ENTRY_POINT = re.compile(rb"=\s*[\"']?([A-Za-z_][\w.]*(?::[\w.]+)?)[\"']?\s*$", re.MULTILINE)
+_USED = re.compile(rb"usefixtures\s*=\s*([^\n]*(?:\n[ \t]+[^\n]*)*)")
+_REMAPPED = (b"package_dir", b"package-dir", b"pythonpath", b"force-include", b"sources")
+_PATHS = (b"sys.path", b"PYTHONPATH", b"syspath", b"meta_path", b"__path__")
+_UNREADABLE = "cannot be read or parsed"
+
+Contents = Mapping[str, bytes | None]
 
 
-def reach_of(changes: Changes, root: Path) -> Reach:
+async def tests_reached(comparison: TreeComparison) -> Reach:
+    """Raises CannotTell if git does not give the files as the base has them."""
+    changes, repository = without_caches(comparison.changes), comparison.repository
+    prefix = "" if repository.root == Path() else f"{repository.root.as_posix()}/"
+    wanted = [path for path in changes.files if path.endswith(".py") or PurePosixPath(path).name in SETTINGS]
+    at_base = {path: comparison.committed.get(prefix + path) for path in wanted}
+    contents = await repository.contents([file.hash for file in at_base.values() if file is not None])
+    before = {path: None if file is None else contents.get(file.hash) for path, file in at_base.items()}
+    return await in_thread(partial(reach_of, changes, before, repository.config.root))
+
+
+def reach_of(changes: Changes, before: Contents, root: Path) -> Reach:
+    """`before` are the changed Python and settings files as the base has them; None stands for none."""
     changes = without_caches(changes)
-    count = len(changes.files) + len(changes.outside)
-    sources = sorted(path for path in changes.files if path.endswith(".py"))
-    if not count:
+    if not (changes.files or changes.outside):
         return Reach(changes.since, 0)
+    count = len(changes.files) + len(changes.outside)
     try:
-        graph = import_graph.build(root, changes.files, partial(documents, changes))
-        reason = why_everything(changes, graph)
+        files = project_files.list_files(root)
+        contents = dict(project_files.contents(files, [*dict.fromkeys([*files.python, *files.settings])]))
     except Unreadable as error:
-        return Reach(changes.since, count, tuple(sources), reason=str(error))
-    files = list(dict.fromkeys(_nearest_first(sources, graph)))
-    if plugin := next((path for path in files if path in graph.everywhere), None):
-        reason = reason or f"the change can reach {label(plugin)}, which {graph.everywhere[plugin]}"
-    unreached = () if reason else tuple(sorted(graph.modules.files.difference(files)))
-    hub = _hub(files, set(sources), graph)
-    return Reach(changes.since, count, tuple(files), unreached, reason, always=_always(sources, graph), hub=hub)
-
-
-def _nearest_first(changed: Iterable[str], graph: Graph) -> Iterator[str]:
-    """Last come the files that can depend on any other, and those that import them."""
-    seen: set[str] = set()
-    for sources in (changed, sorted(graph.open) if changed else ()):
-        yield from _outwards(sources, graph, seen)
-
-
-def _outwards(sources: Iterable[str], graph: Graph, seen: set[str]) -> Iterator[str]:
-    level = [path for path in sources if path not in seen]
-    while level:
-        yield from (path for path in level if not path.endswith(GROUP))
-        seen.update(level)
-        importers = {path for each in level for path in graph.importers.get(each, ())}
-        level = sorted(importers - seen)
-
-
-def _always(changed: Iterable[str], graph: Graph) -> tuple[str, ...]:
-    """The files that are reached only because they can depend on any other."""
-    near = set(_outwards(changed, graph, set())) if graph.open else set()
-    return tuple(f"{label(path)} ({graph.open[path]})" for path in sorted(graph.open.keys() - near))
-
-
-def _hub(reached: list[str], changed: set[str], graph: Graph) -> str | None:
-    """The file through which most others are reached."""
-    hub = max(reached, key=lambda path: len(graph.importers.get(path, ())), default=None)
-    if hub is None:
-        return None
-    if hub in graph.open:
-        return f"{label(hub)} {graph.open[hub]}"
-    if hub.endswith("conftest.py"):
-        return f"{label(hub)} is used by every test below it"
-    return f"most files import {label(hub)}" if hub in changed else f"{label(hub)} imports what changed"
+        return Reach(changes.since, count, reason=str(error))
+    return _Reached(changes, before, files, contents).reach(count)
 
 
 def without_caches(changes: Changes) -> Changes:
@@ -106,70 +73,94 @@ def is_cached(path: str) -> bool:
     return not CACHES.isdisjoint(path.split("/"))
 
 
-def why_everything(changes: Changes, graph: Graph) -> str | None:
-    """The first reason, by the names of the files. The graph was built with the words of `documents`."""
-    for path in sorted(changes.files):
-        is_document = _document(path, graph.files, graph.modules) is not None
-        if not is_document and (why := _why(path, graph)) is not None:
-            return f"{label(path)} {why}"
-    for path in sorted(changes.outside):
-        if _document_outside(path) is None:
-            return f"{label(path)} changed, which is outside of the project's folder"
-    if graph.mention is None:
-        return None
-    name, word = graph.mention
-    path = documents(changes, graph.files, graph.modules)[word]
-    return f"{label(path)} changed, and {label(name)} mentions {word.decode('utf-8', 'replace')}"
+class _Reached:
+    def __init__(self, changes: Changes, before: Contents, files: ScannedFiles, contents: Contents) -> None:
+        linked = {link for link, target in files.links.items() if target in changes.files}
+        self._changes = changes
+        self._before = {**before, **{link: before.get(files.links[link]) for link in linked}}
+        self._settings = {path: contents.get(path) for path in files.settings}
+        self._contents = {path: contents.get(path) for path in files.python}
+        changed = {path: self._before.get(path) for path in {*changes.files, *linked} if path.endswith(".py")}
+        self._modules = Modules({*self._contents, *changed}, files.root.name, anywhere=self._is_anywhere())
+        self._names = NameSelection(self._modules, self._contents, changed, self._words())
+
+    def _is_anywhere(self) -> bool:
+        """Whether modules may be looked for in any folder."""
+        return any(word in (each or b"") for each in self._settings.values() for word in _REMAPPED) or any(
+            word in (each or b"") for each in self._contents.values() for word in _PATHS
+        )
+
+    def reach(self, count: int) -> Reach:
+        tests = self._tests()
+        others, reason = self._others(tests)
+        ends = [key for each in others for key in each.definitions]
+        tied = [(key, "files") for each in others for key in each.listing - each.definitions]
+        selected = self._names.of(tests, ends, tied, {test for each in others for test in each.tests})
+        untold = sorted(path for path in tests if self._names.read(path) is None)
+        near = sorted(selected.distances, key=lambda path: (selected.distances[path], *self._farness(path), path))
+        files = tuple(dict.fromkeys([*near, *untold]))
+        unreached = () if reason else tuple(sorted(tests.difference(files)))
+        always = tuple(f"{label(path)} ({_UNREADABLE})" for path in untold)
+        ways = {path: " ← ".join((path, *way)) for path, way in selected.ways.items()}
+        hub = next(iter(ways.values()), None)
+        return Reach(self._changes.since, count, files, unreached, reason, always=always, hub=hub, ways=ways)
+
+    def _farness(self, test: str) -> tuple[bool, bool]:
+        """Whether it is named after no changed file, and imports none itself."""
+        stem = PurePosixPath(test).stem.removeprefix("test_").removesuffix("_test")
+        is_like = any(PurePosixPath(path).stem.strip("_") == stem for path in self._changes.files)
+        return not is_like, not self._names.imports_changed(test)
+
+    def _tests(self) -> set[str]:
+        """Every file that pytest may collect tests from."""
+        texts = [text for content in self._settings.values() for text in settings_of_pytest(content or b"")]
+        if any(b"doctest" in text for text in texts):
+            return set(self._contents)
+        patterns = [
+            glob for text in self._settings.values() for each in _PATTERNS.findall(text or b"") for glob in _globs(each)
+        ]
+        return {path for path in self._contents if is_test(path) or any(_matches(path, glob) for glob in patterns)}
+
+    def _others(self, tests: set[str]) -> tuple[list[Readers], str | None]:
+        for path in sorted(self._changes.outside):
+            if not is_document(PurePosixPath(path)):
+                return [], f"{label(path)} changed, which is outside of the project's folder"
+        imported = self._names.imported(tests)
+        paths = [*without_modules(sorted(self._changes.files), imported)]
+        if not paths:
+            return [], None
+        read = {path: self._names.read(path) for path in self._contents}
+        others = OtherFiles(self._modules, read, declared_data(self._settings.get("pyproject.toml")))
+        readers = [others.readers(path, self._before.get(path), self._settings.get(path)) for path in paths]
+        return readers, next((each.anybody for each in readers if each.anybody is not None), None)
+
+    def _words(self) -> list[str]:
+        """Plugins, programs and fixtures that the settings name."""
+        words = []
+        for content in self._settings.values():
+            for text in settings_of_pytest(content or b""):
+                words += [*_PLUGIN.findall(text), *(word for each in _USED.findall(text) for word in each.split())]
+            if b"pytest11" in (content or b""):
+                words += _ENTRY_POINT.findall((content or b"").partition(b"pytest11")[2])
+        return sorted({word.decode("utf-8", "replace").strip("\"',[]") for word in words})
 
 
-def documents(changes: Changes, files: ScannedFiles, modules: Modules) -> dict[bytes, str]:
-    """The changed files that matter only if a test mentions them, by the word that would do it."""
-    words = {path: _document(path, files, modules) for path in sorted(changes.files)}
-    words |= {path: _document_outside(path) for path in sorted(changes.outside)}
-    return {word: path for path, word in words.items() if word is not None}
+def settings_of_pytest(settings: bytes) -> list[bytes]:
+    return [_COMMENT.sub(b"", text) for text in _SECTION.findall(settings + b"\n")]
 
 
-def _document(path: str, files: ScannedFiles, modules: Modules) -> bytes | None:
-    in_package = any(f"{folder}/__init__.py" in modules.files for folder in parents(path))
-    of_tools = _of_tools(path) if _is_in_project(path, files) and not in_package else None
-    return of_tools or _as_document(path, in_package=in_package)
+def _globs(text: bytes) -> list[str]:
+    return [glob for glob in _GLOB.findall(text.decode("utf-8", "replace")) if glob.strip("[]")]
 
 
-def _document_outside(path: str) -> bytes | None:
-    return _of_tools(path) or _as_document(path, in_package=len(PurePosixPath(path).parts) > 1)
+def _matches(path: str, glob: str) -> bool:
+    return fnmatch.fnmatch(PurePosixPath(path).name, glob) or fnmatch.fnmatch(path, f"*{glob}")
 
 
-def _why(path: str, graph: Graph) -> str | None:
-    parts = PurePosixPath(path).parts
-    if not path.endswith(".py"):
-        return "changed, and any test may use it"
-    if parts[-1] in _AT_THE_START:
-        return "changed"
-    if any(map(is_skipped, parts[:-1])):
-        return "changed, which is in a folder that is not searched"
-    is_data = is_of_tests(path) and parts[-1] not in _USED_WITHOUT_IMPORT and not is_test(path)
-    return "changed, which no file imports: tests may read it" if is_data and not graph.importers.get(path) else None
-
-
-def _as_document(path: str, *, in_package: bool) -> bytes | None:
-    """The word by which a test would mention it, if it is documentation."""
-    whole = PurePosixPath(path)
-    if whole.parts[0] == _OF_CI:
-        return _OF_CI.encode()
-    if whole.name in _OF_EDITORS or whole.stem in _LEGAL:
-        return whole.name.encode("utf-8", "surrogateescape")
-    is_prose = whole.suffix in _PROSE and (not in_package or whole.parts[0] in _DOCS)
-    is_picture = whole.suffix in _PICTURES and whole.parts[0] in _DOCS
-    return whole.suffix.encode() if (is_prose or is_picture) and not is_of_tests(path) else None
-
-
-def _of_tools(path: str) -> bytes | None:
-    """The file or folder of an editor or agent that it is or is in; none among tests, which may read it."""
-    named = next((part for part in PurePosixPath(path).parts if part in _OF_TOOLS), None)
-    return None if named is None or is_of_tests(path) else named.encode()
-
-
-def _is_in_project(path: str, files: ScannedFiles) -> bool:
-    """Whether a file or folder of an editor or agent is at the root or in a member. A template is no member."""
-    folder = "/".join(takewhile(lambda part: part not in _OF_TOOLS, path.split("/")))
-    return not folder or ("{" not in folder and any(f"{folder}/{name}" in files.settings for name in SETTINGS))
+def declared_data(settings: bytes | None) -> dict[str, list[str]]:
+    """Which test files read which paths, as `[tool.pytest-mcp] data` of pyproject.toml says."""
+    try:
+        table = tomllib.loads((settings or b"").decode()).get("tool", {}).get("pytest-mcp", {}).get("data", {})
+        return {str(pattern): [str(test) for test in tests] for pattern, tests in table.items()}
+    except (ValueError, AttributeError, TypeError, RecursionError):
+        return {}

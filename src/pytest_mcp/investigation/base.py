@@ -10,7 +10,6 @@ import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 
 import anyio
@@ -26,7 +25,6 @@ from pytest_mcp.investigation.outcome import Outcome
 from pytest_mcp.investigation.repetitions import OnStep, Seeds, run_once
 from pytest_mcp.investigation.runner import OutOfTime, Runner
 from pytest_mcp.investigation.way import compare_ways
-from pytest_mcp.process.background import in_thread
 from pytest_mcp.run.attempt import Deadline
 from pytest_mcp.text import few, label
 
@@ -253,11 +251,11 @@ def _name(base: Base) -> str:
 
 async def _is_same(repository: Repository, base: Base, node_id: str) -> bool:
     """Whether the test runs the same code there. At HEAD also if nothing that is not committed can reach it."""
-    changes = reach.without_caches((await working_tree.since(repository, base)).changes)
+    comparison = await working_tree.since(repository, base)
+    changes = reach.without_caches(comparison.changes)
     if base.name != "HEAD" or not (changes.files or changes.outside):
         return not (changes.files or changes.outside)
-    reached = await in_thread(partial(reach.reach_of, changes, repository.config.root))
-    return node_id.partition("::")[0] in reached.unreached
+    return node_id.partition("::")[0] in (await reach.tests_reached(comparison)).unreached
 
 
 def _has_file(root: Path, node_id: str) -> bool:

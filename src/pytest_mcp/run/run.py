@@ -3,8 +3,8 @@
 `run.attempt` makes a `Run`. What it means is decided in `report`.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from pytest_mcp.api.advice import Sentence
@@ -65,6 +65,8 @@ class Reach:
     always: tuple[str, ...] = ()
     # What to say if it turns out that all tests are reached.
     hub: str | None = None
+    # For each test file that is reached by names, the shortest way from it to what changed.
+    ways: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

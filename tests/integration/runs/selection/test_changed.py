@@ -47,12 +47,13 @@ async def test_only_tests_that_the_change_can_reach_run_nearest_first(
     assert workers or ran(await repository.execute(changed="HEAD", failfast=True)) == ["test_b_low.py::test_low"]
 
 
-COMMENTED = {"high.py": "from low import VALUE  # as it is\n"}
+EDITED = {"high.py": "from low import VALUE as LOW\nVALUE = LOW\n"}
 REACHED: dict[str, tuple[dict[str, str], str, str]] = {
     "no change": ({}, "no_tests", "no file, so no test was selected."),
     "a file that no test imports": ({"unused.py": ""}, "no_tests", "0 of 4 tests can be reached (1 file changed)"),
+    "moved lines and comments": ({"low.py": "# as it is\n\nVALUE = 1\n"}, "no_tests", "0 of 4 tests can be reached"),
     "a file that any test may read": (
-        {"data.json": "{}", **COMMENTED},
+        {"data.json": "{}", **EDITED},
         "passed",
         "everything, because data.json changed, and any test may use it.",
     ),
@@ -83,7 +84,7 @@ async def test_a_new_test_runs_and_a_deleted_module_reaches_what_imported_it(rep
 
 
 async def test_what_is_named_and_cannot_be_reached_makes_the_run_no_failure(repository: Workbench) -> None:
-    repository.write(COMMENTED)
+    repository.write(EDITED)
 
     result = await repository.execute(changed="HEAD", node_ids=["test_a_high.py", "test_b_low.py::test_low"])
 
@@ -96,7 +97,7 @@ async def test_what_is_named_and_cannot_be_reached_makes_the_run_no_failure(repo
 
 
 async def test_a_discovery_lists_what_can_be_reached(repository: Workbench) -> None:
-    repository.write(COMMENTED)
+    repository.write(EDITED)
 
     result = await repository.discover(changed="HEAD")
 
@@ -109,7 +110,7 @@ async def test_a_discovery_lists_what_can_be_reached(repository: Workbench) -> N
 async def test_tests_that_are_no_python_files_are_kept(repository: Workbench) -> None:
     repository.write({"pytest.ini": "[pytest]\naddopts = --doctest-glob=*.txt\n", "test_text.txt": ">>> 1\n1\n"})
     commit_all(repository.root)
-    repository.write(COMMENTED)
+    repository.write(EDITED)
 
     result = await repository.execute(changed="HEAD")
 
@@ -133,7 +134,7 @@ async def test_outside_of_a_repository_it_is_refused(bench: Workbench) -> None:
 
 
 def test_on_the_command_line_the_ref_may_be_left_out(repository: Workbench) -> None:
-    repository.write(COMMENTED)
+    repository.write(EDITED)
 
     listed = (
         piped(repository, "discover", "--changed", "--path", "test_a_high.py").stdout

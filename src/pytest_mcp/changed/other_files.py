@@ -1,0 +1,140 @@
+"""Which definitions read a changed file that is no module, by the paths in their texts.
+
+A text mentions a file by its name, by its ending (`*.csv`), or by a folder that it is in. If no text names a file, or
+its ending, those who mention its folder may compute its name; and those who list files may find it there. Snapshots and
+cassettes belong to the test file after which they, or a folder of theirs, are named.
+"""
+
+import fnmatch
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from pytest_mcp.changed.mentions import FileMentions
+from pytest_mcp.changed.module_names import Modules, parents
+from pytest_mcp.changed.project_files import SETTINGS, is_of_tests, is_test
+from pytest_mcp.changed.settings_change import telling_table
+from pytest_mcp.changed.spread import Key
+from pytest_mcp.text import label
+
+_AT_THE_START = frozenset({"setup.py", "sitecustomize.py", "usercustomize.py", "Pipfile", "CMakeLists.txt"})
+_AT_THE_START |= {"meson.build", "Cargo.toml", "environment.yml", "environment.yaml"}
+_SOURCES = frozenset({".c", ".h", ".cc", ".cpp", ".hpp", ".cu", ".pyx", ".pxd", ".pxi", ".rs", ".go", ".f", ".f90"})
+_SOURCES |= {".so", ".pyd", ".zig", ".S", ".lock"}
+_PROSE = frozenset({".md", ".rst"})
+_DOCS = frozenset({"doc", "docs"})
+_LEGAL = frozenset({"LICENSE", "LICENCE", "COPYING", "NOTICE", "AUTHORS", "CONTRIBUTORS", "CODEOWNERS"})
+_OF_EDITORS = frozenset({".gitignore", ".gitattributes", ".editorconfig", ".pre-commit-config.yaml", ".mailmap"})
+_OF_EDITORS |= {"MANIFEST.in", "Makefile", "Dockerfile", "codecov.yml", ".codecov.yml", "justfile", ".coveragerc"}
+_OF_EDITORS |= {"readthedocs.yml", ".readthedocs.yaml", ".readthedocs.yml", "noxfile.py", "mypy.ini", "ruff.toml"}
+_OF_CI = frozenset({".github", ".gitlab-ci.yml", ".circleci", ".travis.yml", "ci", ".ci", "appveyor.yml"})
+# What `setup` and the clients themselves write: files or folders.
+_OF_TOOLS = frozenset(
+    {
+        *(".vscode", ".zed", ".mcp.json", "opencode.json", "opencode.jsonc"),
+        *(".amp", ".claude", ".codex", ".cursor", ".gemini", ".kiro", ".opencode", ".roo"),
+    }
+)
+_FOR_CHECKERS = frozenset({".pyi", ".typed"})
+_LONGEST_PATH = 300
+
+
+@dataclass(frozen=True)
+class Readers:
+    """Who reads a file: definitions, those of them that must also list files, and test files. Or why anybody may."""
+
+    definitions: frozenset[Key] = frozenset()
+    listing: frozenset[Key] = frozenset()
+    tests: frozenset[str] = frozenset()
+    anybody: str | None = None
+
+
+class OtherFiles:
+    def __init__(
+        self, modules: Modules, files: Mapping[str, FileMentions | None], data: Mapping[str, list[str]]
+    ) -> None:
+        """`data` are the test files of paths, as the project declares them."""
+        self._modules = modules
+        self._data = data
+        self._texts = [
+            (("def", path, name), text)
+            for path, file in files.items()
+            for name, mention in (file.definitions if file is not None else {}).items()
+            for text in mention.strings
+            if len(text) <= _LONGEST_PATH
+        ]
+
+    def readers(self, path: str, before: bytes | None, now: bytes | None) -> Readers:
+        whole = PurePosixPath(path)
+        if whole.name in SETTINGS and whole.suffix != ".py":
+            table = telling_table(whole.name, before or b"", now or b"")
+            if table is not None:
+                return Readers(anybody=f"{label(path)} changed in {table}")
+        elif self._is_built(whole):
+            return Readers(anybody=f"{label(path)} changed")
+        declared = [test for pattern, tests in self._data.items() if fnmatch.fnmatch(path, pattern) for test in tests]
+        tests = frozenset(declared) | frozenset(self._named_after(whole))
+        named = frozenset(key for key, text in self._texts if _names(text, whole, in_tests=is_of_tests(key[1])))
+        folders = frozenset(key for key, text in self._texts if _is_in(text, whole))
+        if named or tests:
+            return Readers(named, folders, tests)
+        if folders or self._is_unread(whole):
+            return Readers(folders)
+        return Readers(anybody=f"{label(path)} changed, and any test may use it")
+
+    def _is_built(self, path: PurePosixPath) -> bool:
+        """Whether the package or its environment is made of it."""
+        if path.parts[0] in _OF_CI | _DOCS:
+            return False
+        is_requirement = "requirements" in str(path) and path.suffix in (".txt", ".in", ".yml", ".yaml")
+        return path.name in _AT_THE_START or path.suffix in _SOURCES or is_requirement
+
+    def _named_after(self, path: PurePosixPath) -> Iterator[str]:
+        """The test files after which it or a folder of it is named, beside it or above."""
+        stems = {part.partition(".")[0] for part in path.parts}
+        for folder in ("", *parents(str(path))):
+            for stem in stems:
+                test = f"{folder}/{stem}.py".removeprefix("/")
+                if is_test(test) and test in self._modules.files:
+                    yield test
+
+    def _is_unread(self, path: PurePosixPath) -> bool:
+        """Whether nobody reads it who does not mention it."""
+        if is_of_tests(str(path)):
+            return path.suffix in _FOR_CHECKERS
+        if path.suffix == ".py" and not any(part.startswith(".") for part in path.parts):
+            return True
+        in_package = any(f"{folder}/__init__.py" in self._modules.files for folder in parents(str(path)))
+        if in_package:
+            return path.suffix in _FOR_CHECKERS
+        return is_document(path) or len(path.parts) > 1 or path.name in SETTINGS
+
+
+def is_document(path: PurePosixPath) -> bool:
+    """Documentation, licences, and the settings of CI, editors and agents."""
+    is_known = path.parts[0] in _OF_CI | _DOCS or not _OF_TOOLS.isdisjoint(path.parts)
+    return is_known or path.name in _OF_EDITORS or path.stem in _LEGAL or path.suffix in _PROSE
+
+
+def _names(text: str, path: PurePosixPath, *, in_tests: bool) -> bool:
+    if text == path.name or text.endswith((f"/{path.name}", f"\\{path.name}")):
+        return True
+    if not path.suffix or not text.endswith(path.suffix):
+        return path.name in text.split()
+    end = text.rpartition("/")[2]
+    is_end = path.name.endswith(end.rpartition("*")[2])
+    return is_end and ("*" in end or in_tests or not is_document(path))
+
+
+def _is_in(text: str, path: PurePosixPath) -> bool:
+    folders = path.parts[:-1]
+    return bool(folders) and not {*folders}.isdisjoint(text.strip("./").replace("\\", "/").split("/"))
+
+
+def without_modules(paths: Iterable[str], imported: Collection[str]) -> Iterator[str]:
+    """The files that are read rather than imported: a Python file that no test imports may be, too."""
+    for path in paths:
+        name = PurePosixPath(path).name
+        is_module = path in imported or is_test(path) or name in ("conftest.py", "__init__.py")
+        if not path.endswith(".py") or name in _AT_THE_START or not is_module:
+            yield path

@@ -1,0 +1,164 @@
+"""Which test files the changed definitions of a project reach, how near they are, and on what way."""
+
+import ast
+import hashlib
+import warnings
+from collections import OrderedDict
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from pytest_mcp.changed.definitions import AT_IMPORT, Text, texts, touched
+from pytest_mcp.changed.mentions import FileMentions, merge, scan
+from pytest_mcp.changed.module_names import Modules
+from pytest_mcp.changed.name_graph import BUILTINS, NameGraph
+from pytest_mcp.changed.spread import Key
+
+# The mentions of so many files are remembered, by their content.
+MAX_REMEMBERED = 30_000
+_remembered: OrderedDict[bytes, FileMentions | None] = OrderedDict()
+
+
+def parsed(content: bytes) -> ast.Module | None:
+    try:
+        with warnings.catch_warnings():
+            # The parser has some about escapes in strings.
+            warnings.simplefilter("ignore")
+            return ast.parse(content)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def mentions_in(content: bytes) -> FileMentions | None:
+    """None if it cannot be parsed."""
+    key = hashlib.blake2b(content, digest_size=16).digest()
+    if key not in _remembered:
+        tree = parsed(content)
+        _remembered[key] = None if tree is None else scan(tree)
+        if len(_remembered) > MAX_REMEMBERED:
+            _remembered.popitem(last=False)
+    return _remembered[key]
+
+
+@dataclass(frozen=True)
+class Selected:
+    """Test files that the change reaches, nearest first, each with the way to it."""
+
+    ways: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    distances: Mapping[str, int] = field(default_factory=dict)
+
+
+class NameSelection:
+    """`contents` are the Python files now, and `before` the changed ones at the base; None cannot be read."""
+
+    def __init__(
+        self,
+        modules: Modules,
+        contents: Mapping[str, bytes | None],
+        before: Mapping[str, bytes | None],
+        words: Iterable[str] = (),
+    ) -> None:
+        self._contents = contents
+        self._before = before
+        self._tests: list[str] = []
+        self._files: dict[str, FileMentions | None] = {}
+        self.graph = NameGraph(modules, self.read, words)
+
+    def read(self, path: str) -> FileMentions | None:
+        if path not in self._files:
+            versions = [each[path] for each in (self._contents, self._before) if each.get(path) is not None]
+            known = [mentions_in(each) for each in versions if each is not None]
+            is_known = bool(known) and None not in known and (path in self._contents or path in self._before)
+            first, *rest = [each for each in known if each is not None] or [FileMentions()]
+            self._files[path] = (merge(first, *rest) if rest else first) if is_known else None
+        return self._files[path]
+
+    def imported(self, tests: Collection[str]) -> set[str]:
+        """The files that any of these test files import."""
+        self._run(tests)
+        return {key[1] for key in self.graph.spread.keys if key[0] == "file" and self.graph.spread.bits(key)}
+
+    def imports_changed(self, path: str) -> bool:
+        """Whether a changed file is among those that it imports itself."""
+        return any(key[0] == "file" and key[1] in self._before for key in self.graph.spread.after(("file", path)))
+
+    def _run(self, tests: Collection[str]) -> None:
+        self._tests = self._tests or sorted(tests)
+        for number, path in enumerate(self._tests):
+            self.graph.spread.start(("test", path), 1 << number)
+        self.graph.run()
+
+    def of(
+        self,
+        tests: Collection[str],
+        ends: Iterable[Key] = (),
+        tied: Iterable[tuple[Key, str]] = (),
+        direct: Collection[str] = (),
+    ) -> Selected:
+        """The test files that reach what changed, with more that did.
+
+        What is tied matters only to who also reaches a flag: a docstring to who reads docstrings.
+        """
+        self._run(tests)
+        spread = self.graph.spread
+        own_ends, own_tied = self._changed()
+        by_flag = {
+            path: 1
+            for end, flag in (*own_tied, *tied)
+            for path in self._of_bits(spread.bits(end) & spread.bits(("flag", flag)))
+        }
+        distances = {path: 1 for path in self._tests if path in direct} | by_flag
+        following: dict[Key, list[tuple[int, Key]]] = {}
+        for key, distance, bits, after in spread.distances({**dict.fromkeys(own_ends), **dict.fromkeys(ends)}):
+            following.setdefault(key, []).append((bits, after))
+            if key[0] == "test":
+                distances.setdefault(key[1], distance)
+        numbers = {path: number for number, path in enumerate(self._tests)}
+        return Selected({path: self._way(path, following, 1 << numbers[path]) for path in distances}, distances)
+
+    def _of_bits(self, bits: int) -> Iterator[str]:
+        while bits:
+            lowest = bits & -bits
+            yield self._tests[lowest.bit_length() - 1]
+            bits ^= lowest
+
+    def _way(self, path: str, following: Mapping[Key, list[tuple[int, Key]]], bit: int) -> tuple[str, ...]:
+        key: Key = ("test", path)
+        way = []
+        while key in following:
+            key = next(after for bits, after in following[key] if bits & bit)
+            if key[0] == "def" and key[1:] != (path,):
+                way.append(key[2] or key[1])
+            elif key[0] == "file" and key[1] != path:
+                way.append(key[1])
+        return tuple(dict.fromkeys(way))
+
+    def _changed(self) -> tuple[list[Key], list[tuple[Key, str]]]:
+        ends: list[Key] = []
+        tied: list[tuple[Key, str]] = []
+        for path in sorted(self._before):
+            before, after = self._texts(self._before[path]), self._texts(self._contents.get(path))
+            what = touched(before or {}, after or {})
+            kinds = {"def": what.code - self._plain_imports(path, what.came), "came": what.came, "gone": what.gone}
+            ends += [(kind, path, name) for kind, names in kinds.items() for name in sorted(names)]
+            tied += [(("def", path, name), "docs") for name in sorted(what.described)]
+            tied += [(("def", path, name), "source") for name in sorted(what.written)]
+            is_new = not (self._before[path] is not None and path in self._contents)
+            if self._runs(path, what.code) or is_new or before is None or after is None:
+                ends.append(("file", path))
+        return ends, tied
+
+    def _plain_imports(self, path: str, came: Iterable[str]) -> set[str]:
+        """Imports that came. They are no change, unless their name stood for something else before."""
+        read = self.read(path) or FileMentions()
+        known = BUILTINS if "*" not in read.definitions else came
+        return {name for name in came if name not in known and read.definitions[name].kind == "import"}
+
+    def _runs(self, path: str, code: Collection[str]) -> bool:
+        """Whether importing the file does something else: by a statement alone, or to what is not the project's."""
+        read = self.read(path) or FileMentions()
+        foreign = (name for name in read.additions.intersection(code) if read.definitions[name].kind == "import")
+        return AT_IMPORT in code or any(foreign)
+
+    def _texts(self, content: bytes | None) -> Mapping[str, Text] | None:
+        tree = None if content is None else parsed(content)
+        return None if tree is None or content is None else texts(tree, content)
