@@ -7,145 +7,18 @@ decorators, where a framework may read them.
 
 import ast
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
 
 from pytest_mcp.changed.definitions import (
     AS_PROGRAM,
     DOCSTRING,
     FUNCTIONS,
     Definition,
-    Kind,
     bound_name,
     definitions,
     is_describing,
 )
-
-_ACCESS = frozenset({"getattr", "setattr", "hasattr", "delattr"})
-# They import the module that they are given by name.
-_IMPORTING = frozenset(
-    {
-        *("import_module", "__import__", "importorskip", "locate", "safeimport", "resolve_name", "import_string"),
-        *("run_module", "run_path", "load_module", "import_object", "import_path", "import_from_string"),
-    }
-)
-# They load modules that no name in the code shows.
-_LOADING = frozenset(
-    {
-        *("iter_modules", "walk_packages", "entry_points", "iter_entry_points", "load_entry_point", "find_modules"),
-        *("exec_module", "spec_from_file_location", "autodiscover", "autodiscover_tasks", "discover", "load_source"),
-        *("loadTestsFromName", "loadTestsFromNames", "SourceFileLoader", "import_submodules", "stevedore"),
-    }
-)
-# They find every attribute, those that the text names, or every subclass.
-_LISTING = frozenset({"__dict__", "getmembers", "getmembers_static", "dir", "vars"})
-_COMPUTING = frozenset({*_ACCESS, "attrgetter", "methodcaller", "__getattribute__"})
-_STARTING = frozenset(
-    {
-        *("Popen", "check_output", "check_call", "popen", "create_subprocess_exec", "posix_spawn", "subprocess"),
-        *("create_subprocess_shell", "pexpect", "plumbum", "execv", "execve", "spawnv", "system"),
-    }
-)
-_STARTING_FIXTURES = frozenset({"pytester", "testdir", "script_runner"})
-_DOCUMENTING = frozenset({"__doc__", "getdoc", "cleandoc", "DocTestFinder", "testmod"})
-_READING_SOURCE = frozenset({"getsource", "getsourcelines", "getsourcefile", "findsource", "linecache", "getblock"})
-# What each of these words, as an attribute or at the end of a chain, makes of a definition.
-FLAGS: dict[str, str] = {
-    word: flag
-    for flag, words in {
-        "imports": _IMPORTING | _LOADING,
-        "lists": _LISTING,
-        "computes": _COMPUTING,
-        "starts": _STARTING | _STARTING_FIXTURES,
-        "subclasses": {"__subclasses__"},
-        "executes": {"eval", "exec", "compile", "executescript", "Template"},
-        # They find the names of their own module.
-        "module": {"globals", "modules"},
-        "docs": _DOCUMENTING,
-        "source": _READING_SOURCE,
-        "files": {"glob", "iglob", "rglob", "iterdir", "listdir", "scandir", "walk", "copytree", "FileSystemLoader"},
-    }.items()
-    for word in words
-}
-# Names that only mean this where nothing stands before them.
-_BUILT_IN = frozenset({"dir", "vars", "globals", "modules", "eval", "exec", "system", "discover"})
-# Functions that take a function and do not call it at once.
-_HARMLESS = frozenset(
-    {
-        *("wraps", "update_wrapper", "partial", "isinstance", "issubclass", "callable", "len", "type", "repr", "str"),
-        *("hasattr", "getattr", "signature", "getdoc", "id", "property", "staticmethod", "classmethod", "bool"),
-        *("iscoroutinefunction", "isgeneratorfunction", "isfunction", "isclass", "iscoroutine", "cast"),
-    }
-)
-Chain = tuple[str, ...]
-
-
-@dataclass
-class Mention:
-    """What one definition mentions."""
-
-    kind: Kind = "name"
-    chains: set[Chain] = field(default_factory=set)
-    # Attributes of what is not known, and of self, cls and super().
-    attributes: set[str] = field(default_factory=set)
-    own: set[str] = field(default_factory=set)
-    strings: set[str] = field(default_factory=set)
-    # Parameters, which may name fixtures.
-    parameters: set[str] = field(default_factory=set)
-    # Imports in it, by the name that they bind, and modules that it imports by name.
-    imports: dict[str, "Origin"] = field(default_factory=dict)
-    modules: set[str] = field(default_factory=set)
-    # All of `import a.b.c`, which binds a.
-    dotted: set[str] = field(default_factory=set)
-    flags: set[str] = field(default_factory=set)
-    # Of a class: its bases. Of a class or function: its decorators, with whether they are called.
-    bases: list[Chain] = field(default_factory=list)
-    decorators: list[tuple[Chain, bool]] = field(default_factory=list)
-    owner: str = ""
-    # How many functions deep one of its parameters is called, stored or handed on.
-    leaks: set[int] = field(default_factory=set)
-    # Whether a decorator says `autouse`, and by which name it is a fixture.
-    autouse: bool = False
-    fixture: str | None = None
-
-    def update(self, other: "Mention") -> None:
-        self.chains |= other.chains
-        self.attributes |= other.attributes
-        self.own |= other.own
-        self.strings |= other.strings
-        self.parameters |= other.parameters
-        self.modules |= other.modules
-        self.dotted |= other.dotted
-        self.flags |= other.flags
-        self.leaks |= other.leaks
-        self.imports |= other.imports
-        self.bases += other.bases
-        self.decorators += other.decorators
-        self.autouse = self.autouse or other.autouse
-        self.fixture = self.fixture or other.fixture
-        self.kind = max(self.kind, other.kind, key=lambda kind: kind == "class")
-        self.owner = self.owner or other.owner
-
-
-@dataclass(frozen=True)
-class Origin:
-    """What an import binds: a module, or a name in it. A star binds every name."""
-
-    level: int
-    module: str
-    name: str | None
-
-
-@dataclass
-class FileMentions:
-    definitions: dict[str, Mention] = field(default_factory=dict)
-    # What statements change that another file may have bound.
-    additions: set[str] = field(default_factory=set)
-    # What runs when the file is imported: calls, with the names that they are given, and all names that must be there.
-    run: Mention = field(default_factory=Mention)
-    given: set[tuple[Chain, Chain]] = field(default_factory=set)
-    needed: set[Chain] = field(default_factory=set)
-    # Of a file that changed, as it is and as the base has it.
-    versions: "tuple[FileMentions, FileMentions] | None" = None
+from pytest_mcp.changed.mention import Chain, FileMentions, Mention, Origin
+from pytest_mcp.changed.telltales import ACCESS, BARE, FLAGS, HARMLESS, IMPORTING, LISTING, STARTING_FIXTURES
 
 
 def scan(tree: ast.Module) -> FileMentions:
@@ -163,18 +36,6 @@ def scan(tree: ast.Module) -> FileMentions:
             found.needed |= set() if each.kind == "function" else mention.chains
             found.needed |= {chain for chain, _ in mention.decorators}
     return found
-
-
-def merge(now: FileMentions, before: FileMentions) -> FileMentions:
-    """Of a file that changed: what came, what went, and all that either version runs when it is imported."""
-    merged = FileMentions(dict(now.definitions), now.additions | before.additions, Mention(), versions=(now, before))
-    for name, mention in before.definitions.items():
-        merged.definitions.setdefault(name, mention)
-    for each in (now, before):
-        merged.run.update(each.run)
-        merged.given |= each.given
-    merged.needed = now.needed
-    return merged
 
 
 def mention_of(each: Definition) -> Mention:
@@ -253,7 +114,7 @@ def _leaks(node: ast.FunctionDef | ast.AsyncFunctionDef, depth: int) -> Iterator
             given = [*each.args, *(keyword.value for keyword in each.keywords)]
             is_given = any(isinstance(one, ast.Name) and one.id in arguments for one in given)
             is_called = isinstance(each.func, ast.Name) and each.func.id in arguments
-            if is_called or (is_given and _last(each.func) not in _HARMLESS):
+            if is_called or (is_given and _last(each.func) not in HARMLESS):
                 yield depth
         elif isinstance(each, ast.Assign) and isinstance(each.value, ast.Name) and each.value.id in arguments:
             yield from (depth for target in each.targets if not isinstance(target, ast.Name))
@@ -305,7 +166,7 @@ class _Reader:
         mention = self.mention
         mention.chains.update(self._loads)
         words = {word for chain in mention.chains for word in (chain[0], chain[-1])} - {"__dict__"}
-        words |= (mention.attributes - _BUILT_IN) | (mention.parameters & _STARTING_FIXTURES)
+        words |= (mention.attributes - BARE) | (mention.parameters & STARTING_FIXTURES)
         mention.flags.update(FLAGS[word] for word in words & FLAGS.keys())
         return mention
 
@@ -347,11 +208,11 @@ class _Reader:
     def call(self, node: ast.Call) -> None:
         name, first = _last(node.func), node.args[0] if node.args else None
         second = node.args[1] if len(node.args) > 1 else None
-        if name in _ACCESS and isinstance(second, ast.Constant):
+        if name in ACCESS and isinstance(second, ast.Constant):
             self.mention.attributes.add(str(second.value))
-        elif name in _IMPORTING and isinstance(first, ast.Constant) and isinstance(first.value, str):
+        elif name in IMPORTING and isinstance(first, ast.Constant) and isinstance(first.value, str):
             self.mention.modules.add(first.value)
-        elif name in _LISTING and first is not None and (chain := _chain(first)):
+        elif name in LISTING and first is not None and (chain := _chain(first)):
             self._loads.append((*chain, "__dict__"))
             self.mention.attributes |= {"__dict__"} if chain in (("self",), ("cls",)) else set()
         else:

@@ -10,30 +10,31 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from pytest_mcp.changed.mentions import FileMentions
+from pytest_mcp.changed.mention import FileMentions
 from pytest_mcp.changed.module_names import Modules, parents
 from pytest_mcp.changed.project_files import SETTINGS, is_of_tests, is_test
 from pytest_mcp.changed.settings_change import telling_table
 from pytest_mcp.changed.spread import Key
+from pytest_mcp.changed.telltales import words
 from pytest_mcp.text import label
 
-_AT_THE_START = frozenset({"setup.py", "sitecustomize.py", "usercustomize.py", "Pipfile", "CMakeLists.txt"})
-_AT_THE_START |= {"meson.build", "Cargo.toml", "environment.yml", "environment.yaml"}
-_SOURCES = frozenset({".c", ".h", ".cc", ".cpp", ".hpp", ".cu", ".pyx", ".pxd", ".pxi", ".rs", ".go", ".f", ".f90"})
-_SOURCES |= {".so", ".pyd", ".zig", ".S", ".lock"}
+_AT_THE_START = words(
+    "setup.py sitecustomize.py usercustomize.py Pipfile CMakeLists.txt meson.build Cargo.toml environment.yml "
+    "environment.yaml"
+)
+_SOURCES = words(".c .h .cc .cpp .hpp .cu .pyx .pxd .pxi .rs .go .f .f90 .so .pyd .zig .S .lock")
 _PROSE = frozenset({".md", ".rst"})
 _DOCS = frozenset({"doc", "docs"})
-_LEGAL = frozenset({"LICENSE", "LICENCE", "COPYING", "NOTICE", "AUTHORS", "CONTRIBUTORS", "CODEOWNERS"})
-_OF_EDITORS = frozenset({".gitignore", ".gitattributes", ".editorconfig", ".pre-commit-config.yaml", ".mailmap"})
-_OF_EDITORS |= {"MANIFEST.in", "Makefile", "Dockerfile", "codecov.yml", ".codecov.yml", "justfile", ".coveragerc"}
-_OF_EDITORS |= {"readthedocs.yml", ".readthedocs.yaml", ".readthedocs.yml", "noxfile.py", "mypy.ini", "ruff.toml"}
-_OF_CI = frozenset({".github", ".gitlab-ci.yml", ".circleci", ".travis.yml", "ci", ".ci", "appveyor.yml"})
+_LEGAL = words("LICENSE LICENCE COPYING NOTICE AUTHORS CONTRIBUTORS CODEOWNERS")
+_OF_CI = words(".github .gitlab-ci.yml .circleci .travis.yml ci .ci appveyor.yml")
+_OF_EDITORS = words(
+    ".gitignore .gitattributes .editorconfig .pre-commit-config.yaml .mailmap MANIFEST.in Makefile Dockerfile "
+    "justfile codecov.yml .codecov.yml .coveragerc readthedocs.yml .readthedocs.yaml .readthedocs.yml noxfile.py "
+    "mypy.ini ruff.toml"
+)
 # What `setup` and the clients themselves write: files or folders.
-_OF_TOOLS = frozenset(
-    {
-        *(".vscode", ".zed", ".mcp.json", "opencode.json", "opencode.jsonc"),
-        *(".amp", ".claude", ".codex", ".cursor", ".gemini", ".kiro", ".opencode", ".roo"),
-    }
+_OF_TOOLS = words(
+    ".vscode .zed .mcp.json opencode.json opencode.jsonc .amp .claude .codex .cursor .gemini .kiro .opencode .roo"
 )
 _FOR_CHECKERS = frozenset({".pyi", ".typed"})
 _LONGEST_PATH = 300

@@ -8,9 +8,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from pytest_mcp.changed.definitions import AT_IMPORT, Text, texts, touched
-from pytest_mcp.changed.mentions import FileMentions, merge, scan
+from pytest_mcp.changed.lookup import BUILTINS
+from pytest_mcp.changed.mention import FileMentions, merge
+from pytest_mcp.changed.mentions import scan
 from pytest_mcp.changed.module_names import Modules
-from pytest_mcp.changed.name_graph import BUILTINS, NameGraph
+from pytest_mcp.changed.name_graph import NameGraph
 from pytest_mcp.changed.spread import Key
 
 # The mentions of so many files are remembered, by their content.

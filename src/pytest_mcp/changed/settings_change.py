@@ -4,26 +4,21 @@ import configparser
 import tomllib
 from collections.abc import Iterator, Mapping
 
+from pytest_mcp.changed.telltales import words
+
 # Tools that check or publish the code and that no test depends on.
-_OF_TOOLS = frozenset(
-    {
-        *("coverage", "black", "ruff", "mypy", "isort", "pylint", "flake8", "pyright", "basedpyright", "ty", "bandit"),
-        *("codespell", "towncrier", "bumpversion", "bumpver", "commitizen", "semantic_release", "cibuildwheel", "tox"),
-        *("nox", "pydocstyle", "pycodestyle", "interrogate", "docformatter", "check-manifest", "codecov", "typos"),
-        *("vulture", "pre-commit", "djlint", "rstcheck", "git-cliff", "numpydoc_validation", "repo-review", "mutmut"),
-        *("pyproject-fmt", "testenv", "gh-actions", "gh", "bdist_wheel", "sdist", "upload_docs", "build_sphinx"),
-        *("yapf", "autopep8", "pep8", "pydoclint", "creosote", "deptry", "pytype", "pyrefly", "asv", "spin", "zest"),
-        *("release", "devpi", "aliases", "check", "pytest-mcp"),
-    }
+_OF_TOOLS = words(
+    "coverage black ruff mypy isort pylint flake8 pyright basedpyright ty bandit codespell towncrier bumpversion "
+    "bumpver commitizen semantic_release cibuildwheel tox nox pydocstyle pycodestyle interrogate docformatter "
+    "check-manifest codecov typos vulture pre-commit djlint rstcheck git-cliff numpydoc_validation repo-review "
+    "mutmut pyproject-fmt testenv gh-actions gh bdist_wheel sdist upload_docs build_sphinx yapf autopep8 pep8 "
+    "pydoclint creosote deptry pytype pyrefly asv spin zest release devpi aliases check pytest-mcp"
 )
 # What describes a package.
-_DESCRIBING = frozenset(
-    {
-        *("description", "readme", "authors", "maintainers", "keywords", "classifiers", "urls", "license"),
-        *("license-files", "author", "author_email", "maintainer", "maintainer_email", "long_description", "url"),
-        *("license_file", "license_files", "project_urls", "long_description_content_type", "classifier", "platforms"),
-        *("homepage", "repository", "documentation"),
-    }
+_DESCRIBING = words(
+    "description readme authors maintainers keywords classifiers urls license license-files author author_email "
+    "maintainer maintainer_email long_description url license_file license_files project_urls platforms "
+    "classifier long_description_content_type homepage repository documentation"
 )
 _OF_PACKAGES = frozenset({"project", "metadata", "poetry", "flit"})
 

@@ -1,0 +1,88 @@
+"""What the definitions of a file mention: values, without any tree."""
+
+from dataclasses import dataclass, field
+
+from pytest_mcp.changed.definitions import Kind
+
+Chain = tuple[str, ...]
+
+
+@dataclass
+class Mention:
+    """What one definition mentions."""
+
+    kind: Kind = "name"
+    chains: set[Chain] = field(default_factory=set)
+    # Attributes of what is not known, and of self, cls and super().
+    attributes: set[str] = field(default_factory=set)
+    own: set[str] = field(default_factory=set)
+    strings: set[str] = field(default_factory=set)
+    # Parameters, which may name fixtures.
+    parameters: set[str] = field(default_factory=set)
+    # Imports in it, by the name that they bind, and modules that it imports by name.
+    imports: dict[str, "Origin"] = field(default_factory=dict)
+    modules: set[str] = field(default_factory=set)
+    # All of `import a.b.c`, which binds a.
+    dotted: set[str] = field(default_factory=set)
+    flags: set[str] = field(default_factory=set)
+    # Of a class: its bases. Of a class or function: its decorators, with whether they are called.
+    bases: list[Chain] = field(default_factory=list)
+    decorators: list[tuple[Chain, bool]] = field(default_factory=list)
+    owner: str = ""
+    # How many functions deep one of its parameters is called, stored or handed on.
+    leaks: set[int] = field(default_factory=set)
+    # Whether a decorator says `autouse`, and by which name it is a fixture.
+    autouse: bool = False
+    fixture: str | None = None
+
+    def update(self, other: "Mention") -> None:
+        self.chains |= other.chains
+        self.attributes |= other.attributes
+        self.own |= other.own
+        self.strings |= other.strings
+        self.parameters |= other.parameters
+        self.modules |= other.modules
+        self.dotted |= other.dotted
+        self.flags |= other.flags
+        self.leaks |= other.leaks
+        self.imports |= other.imports
+        self.bases += other.bases
+        self.decorators += other.decorators
+        self.autouse = self.autouse or other.autouse
+        self.fixture = self.fixture or other.fixture
+        self.kind = max(self.kind, other.kind, key=lambda kind: kind == "class")
+        self.owner = self.owner or other.owner
+
+
+@dataclass(frozen=True)
+class Origin:
+    """What an import binds: a module, or a name in it. A star binds every name."""
+
+    level: int
+    module: str
+    name: str | None
+
+
+@dataclass
+class FileMentions:
+    definitions: dict[str, Mention] = field(default_factory=dict)
+    # What statements change that another file may have bound.
+    additions: set[str] = field(default_factory=set)
+    # What runs when the file is imported: calls, with the names that they are given, and all names that must be there.
+    run: Mention = field(default_factory=Mention)
+    given: set[tuple[Chain, Chain]] = field(default_factory=set)
+    needed: set[Chain] = field(default_factory=set)
+    # Of a file that changed, as it is and as the base has it.
+    versions: "tuple[FileMentions, FileMentions] | None" = None
+
+
+def merge(now: FileMentions, before: FileMentions) -> FileMentions:
+    """Of a file that changed: what came, what went, and all that either version runs when it is imported."""
+    merged = FileMentions(dict(now.definitions), now.additions | before.additions, Mention(), versions=(now, before))
+    for name, mention in before.definitions.items():
+        merged.definitions.setdefault(name, mention)
+    for each in (now, before):
+        merged.run.update(each.run)
+        merged.given |= each.given
+    merged.needed = now.needed
+    return merged

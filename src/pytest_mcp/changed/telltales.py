@@ -1,0 +1,44 @@
+"""Names whose use shows that code finds other code in some way that no syntax tree shows."""
+
+
+def words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+# They read the attribute that they are given by name; the modules that they import by name.
+ACCESS = words("getattr setattr hasattr delattr")
+IMPORTING = words(
+    "import_module __import__ importorskip locate safeimport resolve_name import_string run_module run_path "
+    "load_module import_object import_path import_from_string"
+)
+# They find every attribute of what they are given.
+LISTING = words("__dict__ getmembers getmembers_static dir vars")
+_WORDS = {
+    # Modules that no name in the code shows.
+    "imports": "iter_modules walk_packages entry_points iter_entry_points load_entry_point find_modules exec_module "
+    "spec_from_file_location autodiscover autodiscover_tasks discover load_source loadTestsFromName stevedore "
+    "loadTestsFromNames SourceFileLoader import_submodules",
+    "computes": "attrgetter methodcaller __getattribute__",
+    "executes": "eval exec compile executescript Template",
+    "starts": "Popen check_output check_call popen create_subprocess_exec create_subprocess_shell posix_spawn "
+    "subprocess pexpect plumbum execv execve spawnv system",
+    "subclasses": "__subclasses__",
+    # The names of their own module.
+    "module": "globals modules",
+    "docs": "__doc__ getdoc cleandoc DocTestFinder testmod",
+    "source": "getsource getsourcelines getsourcefile findsource linecache getblock",
+    "files": "glob iglob rglob iterdir listdir scandir walk copytree FileSystemLoader",
+}
+STARTING_FIXTURES = words("pytester testdir script_runner")
+# What each of these words, as an attribute or at the end of a chain, makes of a definition.
+FLAGS = {word: flag for flag, listed in _WORDS.items() for word in words(listed)}
+FLAGS |= dict.fromkeys(IMPORTING, "imports") | dict.fromkeys(LISTING, "lists") | dict.fromkeys(ACCESS, "computes")
+FLAGS |= dict.fromkeys(STARTING_FIXTURES, "starts")
+# Words that only mean this where nothing stands before them.
+BARE = words("dir vars globals modules eval exec system discover")
+# Functions that take a function and do not call it at once.
+HARMLESS = words(
+    "wraps update_wrapper partial isinstance issubclass callable len type repr str hasattr getattr signature "
+    "getdoc id property staticmethod classmethod bool iscoroutinefunction isgeneratorfunction isfunction isclass "
+    "iscoroutine cast"
+)
