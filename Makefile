@@ -12,7 +12,7 @@ WORKERS ?= 3
 # Neighbours stay with one worker, so the tests of a module share its one server; who is done early takes from the rest.
 SHARED := -n $(WORKERS) --dist worksteal
 
-.PHONY: demo test lint types unit all-tests coverage environments conformance interop clients manifests matrix soak fuzz histories load proxy sandbox page scale bench tokens suspects polluters
+.PHONY: demo test lint types unit all-tests coverage environments conformance interop clients manifests matrix soak fuzz histories load proxy sandbox page scale bench tokens suspects polluters changed
 .PHONY: docs evaluation recording picture package clean investigations help
 
 # The walk-through on examples/shop: a bug is found and fixed through the real server.
@@ -207,6 +207,11 @@ evaluation: $(INSTALLED)
 	@$(BIN)/python scripts/environments.py demo
 	@$(BIN)/python scripts/npm.py tokenizer
 	@$(BIN)/python -m bench.evaluation $(if $(MODEL),--model $(MODEL)) $(if $(WRITE),--write)
+
+# Which test files `changed` selects of real commits: minutes. REPOS=FOLDER has clones of the repositories.
+changed: $(INSTALLED)
+	@echo "== changed"
+	@$(BIN)/python -m bench.changed $(REPOS)
 
 # Writes docs/tools.md, the snapshots of the first answers and the tables in documents.
 docs: $(INSTALLED)

@@ -222,6 +222,13 @@ class FileTests(Shape):
     tests: Annotated[
         list[str] | None, Field(description="name:line, with (n) for n sets of parameters; null: only counted.")
     ]
+    why: Annotated[
+        str | None,
+        Field(
+            description="There only with `changed`: the shortest way from this file to the change.",
+            exclude_if=_is_absent,
+        ),
+    ] = None
 
 
 class DiscoverResult(Shape):

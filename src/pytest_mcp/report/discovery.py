@@ -45,9 +45,16 @@ def whole_discovery(run: Run[DiscoverTests]) -> DiscoverResult:
         notices=sentences,
         collection_errors=list(map(collection_errors.collection_error, run.ledger.collection_failures)),
         tests=tests,
-        files=[],
+        files=_ways(run, tests) if run.request.detail in ("tests", "full") else [],
         omitted=None,
     )
+
+
+def _ways(run: Run[DiscoverTests], tests: Sequence[DiscoveredTest]) -> Files:
+    """Why `changed` selected each file, whose tests are listed one by one."""
+    ways = run.reach.ways if run.reach is not None else {}
+    counts = Counter(test.file for test in tests)
+    return [FileTests(file=file, count=counts[file], tests=[], why=ways[file]) for file in counts if file in ways]
 
 
 def discovery_without_changes(reach: Reach) -> DiscoverResult:

@@ -118,23 +118,30 @@ TOOL = replace(BY_NAME["discover_tests"], request=DiscoverTargets, handler=_disc
 def for_people(result: DiscoverResult, painter: Painter) -> Lines:
     """The tests under their files, with counts, then errors, notices and the total."""
     files = []
+    ways = {entry.file: entry.why for entry in result.files}
     for file, tests in groupby(result.tests, key=lambda test: test.file):
         names = [test.node_id.removeprefix(f"{file}::") for test in tests]
-        files.append(FileTests(file=file, count=len(names), tests=names))
+        files.append(FileTests(file=file, count=len(names), tests=names, why=ways.get(file)))
     lines: Lines = []
-    for entry in [*files, *result.files]:
+    for entry in [*files, *_of_files(result)]:
         lines.append(f"{painter.paint(safe_line(entry.file), 'bold')} ({entry.count})")
+        lines += [f"  because {safe_line(entry.why)}"] if entry.why else []
         lines += [f"  {safe_line(name)}" for name in entry.tests or ()]
     closing = f"{result.count or 'no'} test{'' if result.count == 1 else 's'}"
     return [*lines, *([""] if lines else []), *_remarks(result, painter), painter.paint(closing, "bold")]
 
 
+def _of_files(result: DiscoverResult) -> list[FileTests]:
+    """Those whose tests are not listed one by one."""
+    return [entry for entry in result.files if entry.tests != []]
+
+
 def for_programs(result: DiscoverResult) -> Lines:
     """If the tests do not fit, what contains them and can be run instead: functions, files or folders."""
-    files = [entry.file for entry in result.files]
+    files = [entry.file for entry in _of_files(result)]
     listed = tuple(file.removeprefix("./") if file.endswith("/") else f"{file}::" for file in files)
     names = [test.node_id for test in result.tests if not test.node_id.startswith(listed)]
-    for entry in result.files:
+    for entry in _of_files(result):
         functions = [_LINE_AND_NUMBER.sub("", name, count=1) for name in entry.tests or ()]
         names += [entry.file] if entry.tests is None else [f"{entry.file}::{name}" for name in functions]
     return [safe_line(name) for name in dict.fromkeys(names)]

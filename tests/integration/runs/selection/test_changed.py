@@ -107,6 +107,18 @@ async def test_a_discovery_lists_what_can_be_reached(repository: Workbench) -> N
     ]
 
 
+async def test_a_discovery_tells_the_way_from_each_file_to_the_change(repository: Workbench) -> None:
+    repository.write({"low.py": "VALUE = 2\n"})
+
+    result = await repository.discover(changed="HEAD", detail="tests")
+
+    assert {file["file"]: file["why"] for file in result["files"]} == {
+        "test_a_high.py": "test_a_high.py ← VALUE",
+        "test_b_low.py": "test_b_low.py ← VALUE",
+    }
+    assert "test_a_high.py ← VALUE" not in piped(repository, "discover", "--changed=HEAD").stdout
+
+
 async def test_tests_that_are_no_python_files_are_kept(repository: Workbench) -> None:
     repository.write({"pytest.ini": "[pytest]\naddopts = --doctest-glob=*.txt\n", "test_text.txt": ">>> 1\n1\n"})
     commit_all(repository.root)

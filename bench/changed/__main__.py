@@ -1,0 +1,141 @@
+"""What `changed` selects of real commits: `python -m bench.changed FOLDER`, with clones of the repositories in FOLDER.
+
+Of each commit it is known which test files execute a function that it changed (`commits.json`). Every rule is in force,
+also those for files that are no modules. It ends with an error if an affected file was not selected.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from pytest_mcp.changed import reach
+from pytest_mcp.changed.project_files import SETTINGS, is_test
+from pytest_mcp.changed.working_tree import Changes
+
+FOLDER = Path(__file__).parent
+RESULTS = FOLDER.with_name("CHANGED.md")
+HEAD = """# What `changed` selects of real commits
+
+Measured by `make changed REPOS=FOLDER`. *Affected* are test files that execute a changed function; *missed* are those
+of them that were not selected. Tuned on these commits. Mean and worst CPU seconds are those of one selection in one
+process, so most files were parsed before.
+
+| library | commits | commits with a missed file | not affected | skipped | everything | mean s | worst s |
+| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
+"""
+
+
+@dataclass(frozen=True)
+class Row:
+    commit: str
+    tests: int
+    affected: int
+    missed: tuple[str, ...]
+    skipped: int
+    reason: str | None
+    seconds: float
+
+
+class Clone:
+    def __init__(self, top: Path) -> None:
+        self.top = top
+
+    def files(self, commit: str) -> dict[str, str]:
+        records = self.git("ls-tree", "-r", "-z", commit).split(b"\0")[:-1]
+        pairs = (record.partition(b"\t") for record in records)
+        return {path.decode(): described.split()[2].decode() for described, _, path in pairs}
+
+    def content(self, name: str) -> bytes:
+        return self.git("cat-file", "blob", name)
+
+    def git(self, *arguments: str) -> bytes:
+        return subprocess.run(["git", "-C", self.top, *arguments], capture_output=True, check=True).stdout
+
+
+def measured(clone: Clone, commit: str, known: dict[str, Any], root: Path, there: dict[str, str]) -> Row:
+    before, now = clone.files(known["parent"]), clone.files(commit)
+    update(clone, root, there, {path: name for path, name in now.items() if is_read(path)})
+    changed = {path for path in before.keys() | now.keys() if before.get(path) != now.get(path)}
+    contents = {path: clone.content(before[path]) if path in before else None for path in changed if is_read(path)}
+    started = time.process_time()
+    found = reach.reach_of(Changes("the parent", "", frozenset(changed), frozenset()), contents, root)
+    seconds = time.process_time() - started
+    tests = {path for path in now if path.endswith(".py") and is_test(path)}
+    missed = tests.intersection(known["affected"], found.unreached)
+    skipped = len(tests.intersection(found.unreached))
+    affected = len(tests.intersection(known["affected"]))
+    return Row(commit, len(tests), affected, tuple(sorted(missed)), skipped, found.reason, seconds)
+
+
+def is_read(path: str) -> bool:
+    return path.endswith(".py") or PurePosixPath(path).name in SETTINGS
+
+
+def update(clone: Clone, root: Path, there: dict[str, str], wanted: dict[str, str]) -> None:
+    for path in there.keys() - wanted.keys():
+        (root / path).unlink()
+    for path, name in wanted.items():
+        if there.get(path) != name:
+            (root / path).parent.mkdir(parents=True, exist_ok=True)
+            (root / path).write_bytes(clone.content(name))
+    there.clear()
+    there.update(wanted)
+
+
+def rows(clone: Clone, commits: dict[str, Any]) -> Iterator[Row]:
+    there: dict[str, str] = {}
+    with tempfile.TemporaryDirectory(prefix="pytest-mcp-changed-") as folder:
+        for commit, known in commits.items():
+            try:
+                yield measured(clone, commit, known, Path(folder), there)
+            except subprocess.CalledProcessError as error:
+                print(f"{commit} is not there: {error}", file=sys.stderr)
+
+
+def line(library: str, found: Sequence[Row]) -> str:
+    count = len(found)
+    shares = [sum(each) / count for each in ((1 - row.affected / row.tests for row in found), skips(found))]
+    cells = [library, count, sum(bool(row.missed) for row in found), *(f"{share:.1%}" for share in shares)]
+    cells.append(sum(row.reason is not None for row in found))
+    seconds = [row.seconds for row in found]
+    return f"| {' | '.join(map(str, cells))} | {sum(seconds) / count:.2f} | {max(seconds):.2f} |"
+
+
+def skips(found: Sequence[Row]) -> Iterator[float]:
+    return (row.skipped / row.tests for row in found)
+
+
+def worst(library: str, found: Sequence[Row]) -> Iterator[str]:
+    """Of the commits that skip nothing, each reason once."""
+    reasons = {row.reason: row.commit for row in found if row.reason is not None}
+    yield from (f"- {library} {commit}: everything, because {reason}" for reason, commit in reasons.items())
+    nothing = [row for row in found if row.reason is None and not row.skipped]
+    yield f"- {library}: nothing skipped in {len(nothing)} more commits, {' '.join(row.commit for row in nothing)}"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path, help="it has a clone of each repository, by its own name")
+    known = json.loads((FOLDER / "commits.json").read_text("utf-8"))
+    folder: Path = parser.parse_args().folder
+    lines, remarks, missed = [], [], False
+    for library, repository in known["repositories"].items():
+        clone = Clone(folder / repository.partition("/")[2])
+        found = [row for row in rows(clone, known["commits"][library]) if row.tests]
+        lines.append(line(library, found))
+        remarks += worst(library, found)
+        missed = missed or any(row.missed for row in found)
+        print(lines[-1], flush=True)
+    RESULTS.write_text(HEAD + "\n".join(lines) + "\n\n## Worst rows\n\n" + "\n".join(remarks) + "\n", encoding="utf-8")
+    return int(missed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
