@@ -125,7 +125,9 @@ def main() -> int:
     parser.add_argument("folder", type=Path, help="it has a clone of each repository, by its own name")
     known = json.loads((FOLDER / "commits.json").read_text("utf-8"))
     folder: Path = parser.parse_args().folder
-    lines, remarks, missed = [], [], False
+    lines: list[str] = []
+    remarks: list[str] = []
+    missed = False
     for library, repository in known["repositories"].items():
         clone = Clone(folder / repository.partition("/")[2])
         found = [row for row in rows(clone, known["commits"][library]) if row.tests]

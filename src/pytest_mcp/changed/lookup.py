@@ -105,7 +105,7 @@ class Lookup:
                 yield from self.targets(each, rest, None, seen)
             else:
                 yield "def", each, rest[0]
-                yield from (("any", name) for name in rest[1:])
+                yield from (("any", name) for name in rest)
 
     def _is_module(self, path: str, origin: Origin) -> bool:
         return bool(self._modules.of(path, origin.level, origin.module)) or (

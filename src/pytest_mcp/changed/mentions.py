@@ -18,7 +18,7 @@ from pytest_mcp.changed.definitions import (
     is_describing,
 )
 from pytest_mcp.changed.mention import Chain, FileMentions, Mention, Origin
-from pytest_mcp.changed.telltales import ACCESS, BARE, FLAGS, HARMLESS, IMPORTING, LISTING, STARTING_FIXTURES
+from pytest_mcp.changed.telltales import ACCESS, BARE, BUILT_IN, FLAGS, HARMLESS, IMPORTING, LISTING, STARTING_FIXTURES
 
 
 def scan(tree: ast.Module) -> FileMentions:
@@ -165,7 +165,8 @@ class _Reader:
     def finished(self) -> Mention:
         mention = self.mention
         mention.chains.update(self._loads)
-        words = {word for chain in mention.chains for word in (chain[0], chain[-1])} - {"__dict__"}
+        ends = {word for chain in mention.chains for word in (chain[0], chain[-1]) if len(chain) > 1}
+        words = {chain[0] for chain in mention.chains if len(chain) == 1} | ends - BUILT_IN - {"__dict__"}
         words |= (mention.attributes - BARE) | (mention.parameters & STARTING_FIXTURES)
         mention.flags.update(FLAGS[word] for word in words & FLAGS.keys())
         return mention
@@ -220,7 +221,7 @@ class _Reader:
         self.visit_all([*node.args, *node.keywords])
 
     def constant(self, node: ast.Constant) -> None:
-        if isinstance(node.value, str | bytes) and len(node.value) > 1:
+        if isinstance(node.value, str | bytes) and node.value:
             text = node.value if isinstance(node.value, str) else node.value.decode("latin-1")
             self.mention.strings.add(text)
 

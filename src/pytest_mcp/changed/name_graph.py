@@ -11,7 +11,7 @@ A method needs its class to be reached, and its name. It has too many edges rath
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain as chain_all
 
 from pytest_mcp.changed.definitions import AS_PROGRAM, AT_IMPORT
@@ -28,8 +28,8 @@ _UNMENTIONED = re.compile(
     r"|readable|writable|seekable|seek|tell|emit|utcoffset|dst|tzname|keys|run|default|mro)\Z"
 )
 _SESSION_HOOK = re.compile(r"pytest_(?!runtest|generate_tests|fixture|pyfunc|pycollect|assert|make_param)")
-_WORD = re.compile(r"[A-Za-z_]\w+")
-_CODE = re.compile(r"\.([A-Za-z_]\w{1,60})|\b([A-Za-z_]\w{1,60})\(")
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_CODE = re.compile(r"\.([A-Za-z_]\w{0,60})|\b([A-Za-z_]\w{0,60})\(")
 _SCRIPT = re.compile(r"([\w-]+)\.py\b")
 _IMPORTED = re.compile(r"\b(?:from|import)[ \t]+([A-Za-z_][\w.]{0,200})(?:[ \t]+import[ \t]+\(?([\w, \t*]{1,500}))?")
 # Longer texts are read as words in tests only.
@@ -38,11 +38,19 @@ _MODULE_HOOKS = ("__getattr__", "__dir__")
 
 
 class NameGraph:
-    def __init__(self, modules: Modules, read: Callable[[str], FileMentions | None], words: Iterable[str]) -> None:
+    def __init__(
+        self,
+        modules: Modules,
+        lookup: Lookup,
+        words: Iterable[str],
+        programs: Iterable[str],
+    ) -> None:
         self._modules = modules
-        self._lookup = Lookup(modules, read)
+        self._lookup = lookup
         # What the settings of pytest and of the package mention.
         self._words = tuple(words)
+        # The functions that the package's entry points name.
+        self._programs = tuple(programs)
         self.spread = Spread(self._expand)
         # Files whose code cannot be known.
         self.unread: set[str] = set()
@@ -84,6 +92,9 @@ class NameGraph:
                 # An imported fixture or test class is one of this file.
                 ends = self._lookup.imported(path, each, (), set()) if each.name is not None else ()
                 yield from (end for end in ends if end[0] == "def")
+                for file in self._lookup.stars(path, each):
+                    names = filter(_UNMENTIONED.match, self._lookup.definitions(file))
+                    yield from (("def", file, star) for star in names)
         for word in self._words:
             yield from self._dotted(word.replace(":", "."), is_text=True)
             yield "any", word
@@ -96,7 +107,7 @@ class NameGraph:
             return
         for name, mention in read.definitions.items():
             is_import = mention.kind == "import" or name == AT_IMPORT
-            yield from self._imports_of(path, mention) if is_import else ()
+            yield from self.imports_of(path, mention) if is_import else ()
             for origin in mention.imports.values() if is_import else ():
                 yield from (("def", each, "__all__") for each in self._lookup.stars(path, origin))
             self._note_definition(path, name, mention)
@@ -113,7 +124,7 @@ class NameGraph:
                 if end[0] == "def":
                     self.spread.edge(end, ("def", path, name))
 
-    def _imports_of(self, path: str, mention: Mention) -> Iterator[Key]:
+    def imports_of(self, path: str, mention: Mention) -> Iterator[Key]:
         """The files that importing runs."""
         for origin in mention.imports.values():
             names = [origin.module] if origin.name in (None, "*") else [origin.module, f"{origin.module}.{origin.name}"]
@@ -157,7 +168,7 @@ class NameGraph:
             yield "file", path
         if len(chain) > 1:
             for end in self._lookup.targets(path, chain[:1]):
-                if end[0] == "def" and self._lookup.kind(end) not in ("import", "function", "class", None):
+                if end[0] == "def" and self._lookup.kind(end) not in ("import", None):
                     yield end
 
     def _expand_value(self, path: str) -> Iterator[Key]:
@@ -199,22 +210,26 @@ class NameGraph:
         for chain in mention.chains:
             if around and f"{around}.{chain[0]}" in known:
                 yield "def", path, f"{around}.{chain[0]}"
-            ends = list(self._lookup.targets(path, chain, mention.imports))
-            yield from ends
-            if chain[-1] == "__dict__" and any(self._lookup.kind(end) != "import" for end in ends):
-                yield "flag", "lists"
+            yield from self._lookup.targets(path, chain, mention.imports)
+            if "__dict__" in chain:
+                ends = list(self._lookup.targets(path, chain[: chain.index("__dict__")], mention.imports))
+                yield from ends
+                if any(self._lookup.kind(end) != "import" for end in ends):
+                    yield "flag", "lists"
         yield from (("any", each) for each in mention.attributes)
         yield from (("own", path, around, each) if around else ("any", each) for each in mention.own)
-        yield from self._imports_of(path, mention)
+        yield from self.imports_of(path, mention)
         for name in mention.modules:
             yield from (("value", each) for each in self._modules.of(path, 0, name))
             if name.startswith("."):
                 yield from (("value", each) for each in self._modules.of(path, 1, name.lstrip(".")))
-        yield from (("flag", each) for each in mention.flags)
         is_text = is_of_tests(path)
+        # A package starts other programs: editors, compilers. Tests start the project's.
+        starts = is_text or any(chain[-1] == "executable" for chain in mention.chains)
+        yield from (("flag", each) for each in mention.flags if each != "starts" or starts)
         for text in mention.strings:
             yield from self._quoted(text, is_text=is_text)
-        if "module" in mention.flags:
+        if mention.flags & {"module", "executes"}:
             yield from (("value", path), ("flag", "computes"))
         if "computes" in mention.flags:
             yield from self._computed(mention.strings)
@@ -296,6 +311,9 @@ class NameGraph:
     def _expand_flag(self, flag: str) -> Iterator[Key]:
         if flag == "imports":
             yield from (("value", path) for path in self._modules.files)
+        if flag in ("imports", "starts"):
+            for program in self._programs:
+                yield from self._dotted(program, is_text=True)
         if flag == "starts":
             for path in self._modules.files:
                 if path.endswith("__main__.py") or AS_PROGRAM in self._lookup.definitions(path):

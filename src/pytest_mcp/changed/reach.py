@@ -30,6 +30,7 @@ _PATTERNS = re.compile(rb"python_files\s*=\s*([^\n]*(?:\n[ \t]+[^\n]*)*)")
 _GLOB = re.compile(r"[\w*?./\[\]-]+")
 _PLUGIN = re.compile(rb"(?:-p[ \"',=\t]{1,4}|pytest_plugins\s{0,4}=\s{0,4}[\[\"'(]*)([A-Za-z_][\w.]*)")
 _ENTRY_POINT = re.compile(rb"=\s*[\"']?([A-Za-z_][\w.]*(?::[\w.]+)?)[\"']?\s*$", re.MULTILINE)
+_PROGRAM = re.compile(rb"(?<![\w.:])[A-Za-z_][\w.]*+:[A-Za-z_]\w*+")
 _USED = re.compile(rb"usefixtures\s*=\s*([^\n]*(?:\n[ \t]+[^\n]*)*)")
 _REMAPPED = (b"package_dir", b"package-dir", b"pythonpath", b"force-include", b"sources")
 _PATHS = (b"sys.path", b"PYTHONPATH", b"syspath", b"meta_path", b"__path__")
@@ -82,7 +83,7 @@ class _Reached:
         self._contents = {path: contents.get(path) for path in files.python}
         changed = {path: self._before.get(path) for path in {*changes.files, *linked} if path.endswith(".py")}
         self._modules = Modules({*self._contents, *changed}, files.root.name, anywhere=self._is_anywhere())
-        self._names = NameSelection(self._modules, self._contents, changed, self._words())
+        self._names = NameSelection(self._modules, self._contents, changed, self._words(), self._programs())
 
     def _is_anywhere(self) -> bool:
         """Whether modules may be looked for in any folder."""
@@ -133,6 +134,10 @@ class _Reached:
         others = OtherFiles(self._modules, read, declared_data(self._settings.get("pyproject.toml")))
         readers = [others.readers(path, self._before.get(path), self._settings.get(path)) for path in paths]
         return readers, next((each.anybody for each in readers if each.anybody is not None), None)
+
+    def _programs(self) -> list[str]:
+        texts = (content for content in self._settings.values() if content is not None)
+        return sorted({name.decode().replace(":", ".") for text in texts for name in _PROGRAM.findall(text)})
 
     def _words(self) -> list[str]:
         """Plugins, programs and fixtures that the settings name."""

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from pytest_mcp.changed.definitions import AT_IMPORT, Text, texts, touched
-from pytest_mcp.changed.lookup import BUILTINS
+from pytest_mcp.changed.lookup import BUILTINS, Lookup
 from pytest_mcp.changed.mention import FileMentions, merge
 from pytest_mcp.changed.mentions import scan
 from pytest_mcp.changed.module_names import Modules
@@ -58,12 +58,13 @@ class NameSelection:
         contents: Mapping[str, bytes | None],
         before: Mapping[str, bytes | None],
         words: Iterable[str] = (),
+        programs: Iterable[str] = (),
     ) -> None:
         self._contents = contents
         self._before = before
         self._tests: list[str] = []
         self._files: dict[str, FileMentions | None] = {}
-        self.graph = NameGraph(modules, self.read, words)
+        self.graph = NameGraph(modules, Lookup(modules, self.read), words, programs)
 
     def read(self, path: str) -> FileMentions | None:
         if path not in self._files:
@@ -159,7 +160,16 @@ class NameSelection:
         """Whether importing the file does something else: by a statement alone, or to what is not the project's."""
         read = self.read(path) or FileMentions()
         foreign = (name for name in read.additions.intersection(code) if read.definitions[name].kind == "import")
-        return AT_IMPORT in code or any(foreign)
+        return AT_IMPORT in code or any(foreign) or bool(self._unloaded(path, read))
+
+    def _unloaded(self, path: str, read: FileMentions) -> set[Key]:
+        """The files that it imports no more: what their import did is not done."""
+        now, before = ({*self._imports(path, each)} for each in read.versions or (read, read))
+        return before - now
+
+    def _imports(self, path: str, read: FileMentions) -> Iterator[Key]:
+        for mention in read.definitions.values():
+            yield from self.graph.imports_of(path, mention) if mention.kind == "import" else ()
 
     def _texts(self, content: bytes | None) -> Mapping[str, Text] | None:
         tree = None if content is None else parsed(content)

@@ -19,7 +19,7 @@ _WORDS = {
     "spec_from_file_location autodiscover autodiscover_tasks discover load_source loadTestsFromName stevedore "
     "loadTestsFromNames SourceFileLoader import_submodules",
     "computes": "attrgetter methodcaller __getattribute__",
-    "executes": "eval exec compile executescript Template",
+    "executes": "eval exec compile",
     "starts": "Popen check_output check_call popen create_subprocess_exec create_subprocess_shell posix_spawn "
     "subprocess pexpect plumbum execv execve spawnv system",
     "subclasses": "__subclasses__",
@@ -35,7 +35,8 @@ FLAGS = {word: flag for flag, listed in _WORDS.items() for word in words(listed)
 FLAGS |= dict.fromkeys(IMPORTING, "imports") | dict.fromkeys(LISTING, "lists") | dict.fromkeys(ACCESS, "computes")
 FLAGS |= dict.fromkeys(STARTING_FIXTURES, "starts")
 # Words that only mean this where nothing stands before them.
-BARE = words("dir vars globals modules eval exec system discover")
+BARE = words("dir vars globals modules eval exec compile system discover")
+BUILT_IN = words("dir vars globals eval exec compile")
 # Functions that take a function and do not call it at once.
 HARMLESS = words(
     "wraps update_wrapper partial isinstance issubclass callable len type repr str hasattr getattr signature "
