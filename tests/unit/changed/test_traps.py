@@ -1,4 +1,4 @@
-"""Ways in which code is found that no import shows: `test_a.py` of each executes what changes. No project here is run."""
+"""Ways to find code that no import shows: `test_a.py` of each executes what changes. No project here is run."""
 
 import re
 from pathlib import Path
