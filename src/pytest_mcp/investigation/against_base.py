@@ -47,7 +47,7 @@ async def against_base(run: Run[ExecuteTests], runner: Runner, base: FoundBase) 
         async with AsyncExitStack() as stack:
             with anyio.fail_after(runner.deadline.left):
                 tree = await stack.enter_async_context(base_tree(base.repository, base.base))
-            return await Comparison(runner, base, tree).compared(run)
+            return await BaseRuns(runner, base, tree).compared(run)
     except CannotTell as error:
         return _untold(name, str(error))
     except (TimeoutError, OutOfTime):
@@ -58,7 +58,7 @@ def _untold(name: str, why: str) -> BaseComparison:
     return BaseComparison(BaseGroups(name), [f"The failures could not be compared with {name}: {why}."])
 
 
-class Comparison:
+class BaseRuns:
     """Of failing tests with the same in the tree of the base, as long as that exists."""
 
     def __init__(self, runner: Runner, base: FoundBase, tree: Tree) -> None:

@@ -15,7 +15,7 @@ import anyio
 from pytest_mcp.api.requests import ExecuteTests
 from pytest_mcp.changed.base_tree import base_tree
 from pytest_mcp.changed.git_commands import CannotTell
-from pytest_mcp.investigation.against_base import Comparison as Groups
+from pytest_mcp.investigation.against_base import BaseRuns
 from pytest_mcp.investigation.base import FoundBase
 from pytest_mcp.investigation.difference.culprits import Comparison, Culprit
 from pytest_mcp.investigation.difference.search import DifferenceSearch
@@ -71,8 +71,8 @@ class SeveralTests:
         parted: dict[str, list[str]] = {}
         if failing and self.base.base is not None:
             with suppress(OutOfTime, TimeoutError, CannotTell, Unusable):
-                async with self._groups() as groups:
-                    parted = await self._at_base(together, failing, groups)
+                async with self._base_runs() as at_base:
+                    parted = await self._at_base(together, failing, at_base)
         together.chosen = _chosen(together.kinds, parted)
         together.words = _words(together, parted)
         return together
@@ -105,23 +105,25 @@ class SeveralTests:
         return known
 
     @asynccontextmanager
-    async def _groups(self) -> AsyncIterator[Groups]:
+    async def _base_runs(self) -> AsyncIterator[BaseRuns]:
         assert self.base.base is not None
         assert self.base.repository is not None
         self.on_step(f"making the tree of {self.base.name}")
         with anyio.fail_after(self.runner.deadline.left) as scope:
             async with base_tree(self.base.repository, self.base.base) as tree:
                 scope.deadline = self.runner.end
-                yield Groups(self.runner, self.base, tree)
+                yield BaseRuns(self.runner, self.base, tree)
 
-    async def _at_base(self, together: Together, failing: dict[str, Outcome], groups: Groups) -> dict[str, list[str]]:
+    async def _at_base(
+        self, together: Together, failing: dict[str, Outcome], at_base: BaseRuns
+    ) -> dict[str, list[str]]:
         """The tests that part at each call, if they pass there."""
         self.on_step(f"{len(failing)} tests at {self.base.name}")
-        found = await groups.groups_of([*failing])
+        found = await at_base.groups_of([*failing])
         together.kinds.update({name: "pre_existing" for name, group in found.items() if group == "old"})
         mine = {name: failing[name] for name in failing if found.get(name) == "new"}
         seeds = hash_seeds(self.runner, 1)[0]
-        base, now = Side(seeds.apply(groups.there), AT_BASE.base), Side(seeds.apply(self.runner), "here")
+        base, now = Side(seeds.apply(at_base.there), AT_BASE.base), Side(seeds.apply(self.runner), "here")
         parted = await self._partings(base, now, mine)
         for tests in [*parted.values()][1:MOST_PARTINGS]:
             sides = base, Side(now.runner, now.where, failing[tests[0]])
