@@ -18,7 +18,7 @@ LAYERS = [
     ["process", "python"],
     ["run", "changed"],
     ["report", "page"],
-    ["history", "environment", "investigation"],
+    ["history", "environment", "investigation", "proof"],
     ["engine", "tools", "server", "cli", "__main__"],
 ]
 ROOMS = [room for layer in LAYERS for room in layer]
@@ -50,6 +50,7 @@ PURE += ["text", "server.incoming", "terminal.colours", "cli.exit_codes", "cli.r
 PURE += ["history.request_and_result", "investigation.result"]
 PURE += ["environment.explain", "investigation.terminal"]
 PURE += ["cli.setup.clients"]
+PURE += [f"proof.{name}" for name in ("checks", "claims", "pairing", "reach", "settings", "strength", "suite", "weakening")]
 # What runs before a client has its first answer.
 EARLY = ["__main__", "cli.main", "terminal.output", "config", "process.signals", "server.fast_start"]
 SUPERVISOR = ["supervisor", "supervisor_input", "supervisor_protocol", "process_tree", "signals", "removal"]

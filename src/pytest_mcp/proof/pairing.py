@@ -1,0 +1,219 @@
+"""What belongs together before and after a change: functions that were renamed or moved, and checks in them."""
+
+import ast
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from difflib import SequenceMatcher
+from itertools import product
+
+from pytest_mcp.proof.checks import Check, Inlined
+from pytest_mcp.proof.claims import last_name
+from pytest_mcp.proof.strength import EXACT, form_of, main_subject, subjects
+from pytest_mcp.proof.suite import Function, Parameters, rows_of
+
+Id = tuple[str, str]
+# How much of two bodies, or of two checks, is the same if the one became the other.
+SIMILAR_BODIES, SIMILAR_CHECKS = 0.6, 0.5
+# Of the rows of parameters of one test, those that are looked at one by one.
+MOST_ROWS = 300
+
+
+def renamed(gone: Sequence[Function], fresh: Sequence[Function]) -> dict[Id, Id]:
+    """The most similar ones first."""
+    scores = sorted(
+        ((score, old.id, new.id) for old in gone for new in fresh if (score := _likeness(old, new)) >= SIMILAR_BODIES),
+        reverse=True,
+    )
+    found: dict[Id, Id] = {}
+    taken: set[Id] = set()
+    for _, old, new in scores:
+        if old not in found and new not in taken:
+            found[old] = new
+            taken.add(new)
+    return found
+
+
+def _likeness(old: Function, new: Function) -> float:
+    if old.is_fixture != new.is_fixture:
+        return 0
+    if old.body == new.body:
+        return 2 + (old.last == new.last)
+    lines = old.body.splitlines(), new.body.splitlines()
+    if min(map(len, lines)) * 3 < max(map(len, lines)):
+        return 0
+    bonus = 0.25 if old.last == new.last else 0
+    matcher = SequenceMatcher(None, old.body.split(), new.body.split(), autojunk=False)
+    return matcher.ratio() + bonus if matcher.quick_ratio() + bonus >= SIMILAR_BODIES else 0
+
+
+def pairs_of_checks(before: Sequence[Check], now: Sequence[Check]) -> tuple[list[tuple[Check, Check]], list[Check]]:
+    """Equal ones, then similar ones, then what stands at the same place; and those that have no other."""
+    pairs: list[tuple[Check, Check]] = []
+    old, new = list(before), list(now)
+    for same in (lambda check: check.text, lambda check: check.key, lambda check: ast.unparse(check.claim)):
+        for check in list(old):
+            twin = next((each for each in new if same(each) == same(check)), None)
+            if twin is not None:
+                pairs.append((check, twin))
+                old.remove(check)
+                new.remove(twin)
+    for _, i, j in sorted(_scores(old, new), reverse=True):
+        if old[i] in [each for each, _ in pairs] or new[j] in [each for _, each in pairs]:
+            continue
+        pairs.append((old[i], new[j]))
+    return pairs, [each for each in old if each not in [one for one, _ in pairs]]
+
+
+def _scores(old: Sequence[Check], new: Sequence[Check]) -> Iterator[tuple[float, int, int]]:
+    for i, before in enumerate(old):
+        for j, now in enumerate(new):
+            score = alike(before, now)
+            if score >= SIMILAR_CHECKS or (now.is_constant and not before.is_constant):
+                yield score, i, j
+
+
+def alike(before: Check, now: Check) -> float:
+    if before.is_raising != now.is_raising:
+        return 0
+    if before.is_raising:
+        return 0.5 + 0.5 * SequenceMatcher(None, before.text, now.text, autojunk=False).ratio()
+    shares = {main_subject(before.claim), main_subject(before.inlined)} & (subjects(now.claim) | subjects(now.inlined))
+    texts = (before.text, now.text), (before.key, now.key)
+    likeness = max(SequenceMatcher(None, *each, autojunk=False).ratio() for each in texts)
+    return likeness + (0.5 if shares else 0)
+
+
+class Moved:
+    """Checks that are new where they stand, to be found again by those that are lost elsewhere."""
+
+    def __init__(self, functions: Iterable[tuple[Function | None, Function]]) -> None:
+        self.keys: Counter[str] = Counter()
+        self.shapes: Counter[str] = Counter()
+        for old, new in functions:
+            if old is None or old.text != new.text:
+                self._add(old, new)
+
+    def _add(self, old: Function | None, new: Function) -> None:
+        gained = instances(new) - (instances(old) if old else Counter())
+        self.keys += gained
+        self.shapes += shapes(new) - (shapes(old) if old else Counter())
+
+    def has_all(self, old: Function) -> bool:
+        checks = [each for each in old.checks if not each.reach.never]
+        return bool(checks) and not [each for each in checks if not self._found(each, old)]
+
+    def really_lost(self, old: Function, new: Function, lost: Sequence[Check]) -> list[Check]:
+        known = frozenset(each.text for each in old.checks)
+        return [each for each in lost if not self._found(each, old) and not implied(each, new.checks, known)]
+
+    def _found(self, check: Check, function: Function) -> bool:
+        for pool, texts in ((self.keys, _instances(check, function)), (self.shapes, [shape(check, function)])):
+            if texts and all(pool[text] > 0 for text in texts):
+                pool.subtract(texts)
+                return True
+        return False
+
+
+def implied(lost: Check, checks: Sequence[Check], known: frozenset[str]) -> bool:
+    """By a new equality of the whole of which it looked at a part; or it asked only that there is something."""
+    is_weak, part = form_of(lost.claim).rank < EXACT, main_subject(lost.claim)
+    for each in checks:
+        if form_of(each.claim).rank < EXACT or each.reach.never or each.is_raising:
+            continue
+        whole = main_subject(each.claim)
+        if each.text not in known and part.startswith((f"{whole}.", f"{whole}[", f"len({whole})")):
+            return True
+        if is_weak and (part == whole or whole.startswith((f"{part}.", f"{part}["))):
+            return True
+    return False
+
+
+def instances(function: Function) -> Counter[str]:
+    return Counter(text for check in function.checks for text in _instances(check, function))
+
+
+def _instances(check: Check, function: Function) -> list[str]:
+    """The check for each row of the parameters and loops over literals that it uses."""
+    rows = list(_bindings(check, function))
+    if not rows:
+        return [check.key]
+    tree = check.inlined
+    texts = [Check(0, "", tree, Inlined(values).visit(tree), check.reach, under=check.under).key for values in rows]
+    return list(dict.fromkeys(texts))
+
+
+def _bindings(check: Check, function: Function) -> Iterator[Mapping[str, ast.expr]]:
+    used = {each.id for each in ast.walk(check.inlined) if isinstance(each, ast.Name)}
+    tables = [(names, rows_of(source, {}) or []) for names, source in check.reach.loops]
+    tables += [(each.names, list(each.values)) for each in function.parameters]
+    named = [(_split(names), rows) for names, rows in tables if rows and used.intersection(_split(names))]
+    if not named:
+        return
+    for count, chosen in enumerate(product(*(rows for _, rows in named))):
+        if count >= MOST_ROWS:
+            return
+        yield {key: value for (names, _), row in zip(named, chosen, strict=True) for key, value in _bound(names, row)}
+
+
+def _split(names: str) -> list[str]:
+    return [each.strip() for each in names.strip("()").split(",") if each.strip()]
+
+
+def _bound(names: Sequence[str], row: ast.expr) -> Iterator[tuple[str, ast.expr]]:
+    values = row.args if isinstance(row, ast.Call) and last_name(row) == "param" else None
+    if values is None:
+        values = row.elts if isinstance(row, ast.Tuple | ast.List) and len(names) > 1 else [row]
+    if len(values) == len(names):
+        yield from zip(names, values, strict=True)
+
+
+class _Holes(ast.NodeTransformer):
+    def __init__(self, names: frozenset[str]) -> None:
+        self._names = names
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        is_hole = isinstance(node, ast.Constant) or (isinstance(node, ast.Name) and node.id in self._names)
+        if is_hole or (isinstance(node, ast.List | ast.Tuple | ast.Dict | ast.Set) and _is_plain(node)):
+            return ast.Name("_")
+        copied = type(node)(**dict(ast.iter_fields(node)))
+        for name, value in ast.iter_fields(copied):
+            if isinstance(value, ast.expr | ast.keyword):
+                setattr(copied, name, self.visit(value))
+            elif isinstance(value, list):
+                setattr(
+                    copied,
+                    name,
+                    [self.visit(each) if isinstance(each, ast.expr | ast.keyword) else each for each in value],
+                )
+        return copied
+
+
+def _is_plain(node: ast.AST) -> bool:
+    return not any(isinstance(each, ast.Name | ast.Call | ast.Attribute) for each in ast.walk(node))
+
+
+def shape(check: Check, function: Function) -> str:
+    """With holes for what is written out or comes from parameters and loops."""
+    names = {name for each in function.parameters for name in _split(each.names)}
+    names |= {name for target, _ in check.reach.loops for name in _split(target)}
+    tree = _Holes(frozenset(names)).visit(check.inlined)
+    assert isinstance(tree, ast.expr)
+    return Check(0, "", tree, tree, check.reach).key
+
+
+def shapes(function: Function) -> Counter[str]:
+    """As often as there are rows."""
+    found: Counter[str] = Counter()
+    for check in function.checks:
+        found[shape(check, function)] += _row_count(check, function.parameters)
+    return found
+
+
+def _row_count(check: Check, parameters: Sequence[Parameters]) -> int:
+    count = 1
+    for each in parameters:
+        count *= MOST_ROWS if each.rows is None else max(1, len(each.rows))
+    for _, source in check.reach.loops:
+        rows = rows_of(source, {})
+        count *= MOST_ROWS if rows is None else max(1, len(rows))
+    return min(count, MOST_ROWS)
