@@ -6,7 +6,7 @@ written. A name that is assigned in a branch keeps its name.
 
 import ast
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -63,16 +63,17 @@ class _Binding:
     line: int
 
 
-class Inlined(ast.NodeTransformer):
-    """Names replaced by expressions; the tree that is given stays as it is."""
+class Replaced(ast.NodeTransformer):
+    """Some nodes replaced by others; the tree that is given stays as it is. Inside f-strings nothing is replaced."""
 
-    def __init__(self, values: Mapping[str, ast.expr]) -> None:
-        self._values = values
+    def __init__(self, replacement: Callable[[ast.AST], ast.expr | None]) -> None:
+        self._replacement = replacement
 
-    def visit_Name(self, node: ast.Name) -> ast.expr:
-        return self._values.get(node.id, node)
-
-    def generic_visit(self, node: ast.AST) -> ast.AST:
+    def visit(self, node: ast.AST) -> ast.AST:
+        if (found := self._replacement(node)) is not None:
+            return found
+        if isinstance(node, ast.JoinedStr):
+            return node
         copied = type(node)(**dict(ast.iter_fields(node)))
         for name, value in ast.iter_fields(copied):
             if isinstance(value, ast.AST):
@@ -80,6 +81,16 @@ class Inlined(ast.NodeTransformer):
             elif isinstance(value, list):
                 setattr(copied, name, [self.visit(each) if isinstance(each, ast.AST) else each for each in value])
         return copied
+
+    @staticmethod
+    def expression(node: ast.expr, replacement: Callable[[ast.AST], ast.expr | None]) -> ast.expr:
+        replaced = Replaced(replacement).visit(node)
+        assert isinstance(replaced, ast.expr)
+        return replaced
+
+
+def with_values(node: ast.expr, values: Mapping[str, ast.expr]) -> ast.expr:
+    return Replaced.expression(node, lambda each: values.get(each.id) if isinstance(each, ast.Name) else None)
 
 
 def checks_of(function: ast.AST, helpers: frozenset[str] = frozenset()) -> list[Check]:
@@ -244,9 +255,7 @@ class _Walk:
 
     def inline(self, node: ast.expr) -> ast.expr:
         used = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)} & set(self.known)
-        inlined = Inlined({name: self.known[name].value for name in used}).visit(node) if used else node
-        assert isinstance(inlined, ast.expr)
-        return inlined
+        return with_values(node, {name: self.known[name].value for name in used}) if used else node
 
     def is_same(self, claim: ast.expr) -> bool:
         if not isinstance(claim, ast.Compare) or isinstance(claim.ops[0], ast.NotEq | ast.IsNot | ast.NotIn):

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from itertools import product
 
-from pytest_mcp.proof.checks import Check, Inlined
+from pytest_mcp.proof.checks import Check, Replaced, with_values
 from pytest_mcp.proof.claims import last_name
 from pytest_mcp.proof.strength import EXACT, form_of, main_subject, subjects
 from pytest_mcp.proof.suite import Function, Parameters, rows_of
@@ -138,7 +138,7 @@ def _instances(check: Check, function: Function) -> list[str]:
     if not rows:
         return [check.key]
     tree = check.inlined
-    texts = [Check(0, "", tree, Inlined(values).visit(tree), check.reach, under=check.under).key for values in rows]
+    texts = [Check(0, "", tree, with_values(tree, values), check.reach, under=check.under).key for values in rows]
     return list(dict.fromkeys(texts))
 
 
@@ -167,27 +167,6 @@ def _bound(names: Sequence[str], row: ast.expr) -> Iterator[tuple[str, ast.expr]
         yield from zip(names, values, strict=True)
 
 
-class _Holes(ast.NodeTransformer):
-    def __init__(self, names: frozenset[str]) -> None:
-        self._names = names
-
-    def visit(self, node: ast.AST) -> ast.AST:
-        is_hole = isinstance(node, ast.Constant) or (isinstance(node, ast.Name) and node.id in self._names)
-        if is_hole or (isinstance(node, ast.List | ast.Tuple | ast.Dict | ast.Set) and _is_plain(node)):
-            return ast.Name("_")
-        copied = type(node)(**dict(ast.iter_fields(node)))
-        for name, value in ast.iter_fields(copied):
-            if isinstance(value, ast.expr | ast.keyword):
-                setattr(copied, name, self.visit(value))
-            elif isinstance(value, list):
-                setattr(
-                    copied,
-                    name,
-                    [self.visit(each) if isinstance(each, ast.expr | ast.keyword) else each for each in value],
-                )
-        return copied
-
-
 def _is_plain(node: ast.AST) -> bool:
     return not any(isinstance(each, ast.Name | ast.Call | ast.Attribute) for each in ast.walk(node))
 
@@ -196,8 +175,13 @@ def shape(check: Check, function: Function) -> str:
     """With holes for what is written out or comes from parameters and loops."""
     names = {name for each in function.parameters for name in _split(each.names)}
     names |= {name for target, _ in check.reach.loops for name in _split(target)}
-    tree = _Holes(frozenset(names)).visit(check.inlined)
-    assert isinstance(tree, ast.expr)
+
+    def hole(node: ast.AST) -> ast.expr | None:
+        is_hole = isinstance(node, ast.Constant | ast.JoinedStr) or (isinstance(node, ast.Name) and node.id in names)
+        is_hole |= isinstance(node, ast.List | ast.Tuple | ast.Dict | ast.Set) and _is_plain(node)
+        return ast.Name("_") if is_hole else None
+
+    tree = Replaced.expression(check.inlined, hole)
     return Check(0, "", tree, tree, check.reach).key
 
 

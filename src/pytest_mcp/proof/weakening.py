@@ -117,15 +117,16 @@ class _Comparison:
     def _marked(self) -> Iterator[Weakening]:
         for old_key, new_key in self.pairs.items():
             old, new = self.old[old_key], self.new[new_key]
-            known = {each.text for each in old.marks}
+            known = {(each.name, each.is_certain) for each in old.marks} | {(each.name, False) for each in old.marks}
             for mark in new.marks:
-                if mark.text not in known and is_lame(mark):
+                if (mark.name, mark.is_certain) not in known and is_lame(mark):
                     yield self._newly_marked(old, new, mark)
 
     def _newly_marked(self, old: Function, new: Function, mark: Mark) -> Weakening:
         same = next((each.text for each in old.marks if each.name == mark.name), "")
-        strong = mark.is_certain and not same
-        return Weakening(new.file, mark.line, f"newly marked {mark.name}", same, mark.text, strong)
+        return Weakening(
+            new.file, mark.line, f"newly marked {mark.name}", same or _named(old), mark.text, mark.is_certain
+        )
 
     def _weakened(self) -> Iterator[Weakening]:
         for old_key, new_key in self.pairs.items():
