@@ -58,9 +58,13 @@ def match_to(pattern: str) -> Edit:
     def edit(place: Place) -> bool:
         for call in raises_calls(place):
             for word in call.keywords:
-                if word.arg == "match" and isinstance(word.value, ast.Constant) and len(str(word.value.value).split()) > 1:
+                if (
+                    word.arg == "match"
+                    and isinstance(word.value, ast.Constant)
+                    and len(str(word.value.value).split()) > 1
+                ):
                     text = str(word.value.value)
-                    word.value = ast.Constant(text.split()[0] if pattern == "FIRST" else pattern)
+                    word.value = ast.Constant(text.split(maxsplit=1)[0] if pattern == "FIRST" else pattern)
                     return True
         return False
 
@@ -78,7 +82,11 @@ def longer_raises(place: Place) -> bool:
 
 
 BUILTIN_PARENTS = {"KeyError": "LookupError", "IndexError": "LookupError", "ZeroDivisionError": "ArithmeticError"}
-BUILTIN_PARENTS |= {"FileNotFoundError": "OSError", "UnicodeDecodeError": "ValueError", "NotImplementedError": "RuntimeError"}
+BUILTIN_PARENTS |= {
+    "FileNotFoundError": "OSError",
+    "UnicodeDecodeError": "ValueError",
+    "NotImplementedError": "RuntimeError",
+}
 BUILTIN_PARENTS |= {"ValueError": "Exception", "TypeError": "Exception", "AttributeError": "Exception"}
 
 
@@ -139,7 +147,8 @@ def swallowing_decorator(place: Place) -> bool:
     if not isinstance(place.owner, ast.Module):
         return False
     place.tree.body.insert(
-        place.tree.body.index(place.test), statement("def quiet(function):\n    def test(*a, **k):\n        return None\n    return test")
+        place.tree.body.index(place.test),
+        statement("def quiet(function):\n    def test(*a, **k):\n        return None\n    return test"),
     )
     place.test.decorator_list.append(ast.Name("quiet"))
     return bool(asserts(place))

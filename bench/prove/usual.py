@@ -60,7 +60,9 @@ def is_equality(node: ast.Assert) -> bool:
     computed = [any(isinstance(each, ast.Name | ast.Call) for each in ast.walk(side)) for side in sides]
     names = [ast.unparse(each.func) for side in sides for each in [side] if isinstance(each, ast.Call)]
     is_plain = not any(isinstance(side, ast.Constant) and side.value in (True, False, None) for side in sides)
-    is_whole = not set(names) & {"len", "set", "sorted", "type", "bool", "str"} and not isinstance(test.left, ast.Constant)
+    is_whole = not set(names) & {"len", "set", "sorted", "type", "bool", "str"} and not isinstance(
+        test.left, ast.Constant
+    )
     return computed[0] and is_plain and is_whole and "approx" not in ast.unparse(test)
 
 
@@ -192,7 +194,7 @@ def raises_calls(place: Place) -> list[ast.Call]:
 def broaden(text: str) -> Edit:
     def edit(place: Place) -> bool:
         calls = raises_calls(place)
-        if not calls or "Exception" == ast.unparse(calls[0].args[0]) or isinstance(calls[0].args[0], ast.Tuple):
+        if not calls or ast.unparse(calls[0].args[0]) == "Exception" or isinstance(calls[0].args[0], ast.Tuple):
             return False
         calls[0].args[0] = expression(text.replace("E", ast.unparse(calls[0].args[0]), 1) if text[0] == "(" else text)
         return True
@@ -282,7 +284,11 @@ def mark_row(text: str) -> Edit:
         if rows is None or isinstance(rows.elts[-1], ast.Call):
             return False
         last = rows.elts[-1]
-        given = list(last.elts) if isinstance(last, ast.Tuple) and "," in ast.unparse(parametrizations(place)[0].args[0]) else [last]
+        given = (
+            list(last.elts)
+            if isinstance(last, ast.Tuple) and "," in ast.unparse(parametrizations(place)[0].args[0])
+            else [last]
+        )
         rows.elts[-1] = ast.Call(expression("pytest.param"), given, [ast.keyword("marks", expression(text))])
         return True
 

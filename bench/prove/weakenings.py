@@ -1,4 +1,4 @@
-"""`python -m bench.prove.weakenings --repos FOLDER`: scripted weakenings of real tests, and alarms about real commits."""
+"""`python -m bench.prove.weakenings --repos FOLDER`: scripted weakenings of tests, and alarms about real commits."""
 
 import argparse
 import ast
@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
 
 from bench.prove.sly import SLY
@@ -16,6 +17,7 @@ from pytest_mcp.proof.suite import is_collected_file, is_test_file
 from pytest_mcp.proof.weakening import Sources, compare_tests
 
 SEED = 35
+MOST_TEST_FILES, MOST_TESTS, MOST_CHARACTERS = 30, 250, 25_000
 # Tests of one library that one kind of weakening is tried on.
 TRIALS = 3
 SETTINGS = {"pyproject.toml", "setup.cfg", "tox.ini", "pytest.ini", ".coveragerc"}
@@ -58,15 +60,27 @@ def git(repository: Path, *arguments: str) -> str:
 
 def places(repository: Path) -> list[tuple[str, str, str]]:
     """File, source and qualified name of tests that have a check, shuffled."""
-    names = [each for each in git(repository, "ls-tree", "-r", "--name-only", "HEAD").splitlines() if is_collected_file(each)]
+    names = [
+        each for each in git(repository, "ls-tree", "-r", "--name-only", "HEAD").splitlines() if is_collected_file(each)
+    ]
     chooser = random.Random(SEED)
     chooser.shuffle(names)
     found = []
-    for name in names[:60]:
-        source = git(repository, "show", f"HEAD:{name}")
+    for name in names[:MOST_TEST_FILES]:
+        source = formatted(git(repository, "show", f"HEAD:{name}"))
+        if len(source) > MOST_CHARACTERS:
+            continue
         found += [(name, source, ".".join(path)) for path in tests_in(source)]
     chooser.shuffle(found)
-    return found
+    return found[:MOST_TESTS]
+
+
+def formatted(source: str) -> str:
+    """As the trees are written that were changed."""
+    try:
+        return ast.unparse(ast.parse(source))
+    except SyntaxError:
+        return ""
 
 
 def tests_in(source: str) -> Iterator[list[str]]:
@@ -82,6 +96,15 @@ def tests_in(source: str) -> Iterator[list[str]]:
             yield from ([node.name, name] for name in tests)
 
 
+@cache
+def alone_in(source: str, name: str) -> str:
+    first, *rest = name.split(".")
+    (node,) = [each for each in ast.parse(source).body if getattr(each, "name", "") == first][-1:]
+    if isinstance(node, ast.ClassDef):
+        node.body = [each for each in node.body if getattr(each, "name", "") in rest]
+    return ast.unparse(node)
+
+
 def place_of(source: str, name: str) -> Place | None:
     tree = ast.parse(source)
     first, *rest = name.split(".")
@@ -92,12 +115,17 @@ def place_of(source: str, name: str) -> Place | None:
     return Place(tree, owner, same[-1], {}) if len(same) == 1 else None
 
 
-def tried(library: str, group: str, kinds: dict[str, Edit], found: Sequence[tuple[str, str, str]]) -> Iterator[Trial]:
+def tried(
+    library: str, group: str, kinds: dict[str, Edit], found: Sequence[tuple[str, str, str]], most: int
+) -> Iterator[Trial]:
     for kind, edit in kinds.items():
         count = 0
         for file, source, name in found:
-            if count == TRIALS:
+            if count == most:
                 break
+            # The test alone is read much faster than its file.
+            if (alone := place_of(alone_in(source, name), name)) is None or not edit(alone):
+                continue
             place = place_of(source, name)
             if place is not None and edit(place):
                 count += 1
@@ -119,7 +147,9 @@ def changed(repository: Path, commit: str) -> tuple[Sources, Sources] | None:
     names = [each for each in names if each.endswith(".py") or Path(each).name in SETTINGS]
     if not any(is_test_file(each) for each in names) or len(names) > MOST_FILES:
         return None
-    sides = [{name: git(repository, "show", f"{ref}:{name}") or None for name in names} for ref in (f"{commit}^", commit)]
+    sides = [
+        {name: git(repository, "show", f"{ref}:{name}") or None for name in names} for ref in (f"{commit}^", commit)
+    ]
     return sides[0], sides[1]
 
 
@@ -132,7 +162,9 @@ def alarms(library: str, repository: Path, count: int) -> tuple[int, list[Alarm]
         if sides is not None:
             done += 1
             for each in compare_tests(*sides).weakened:
-                found.append(Alarm(library, commit[:9], each.file, each.line, each.what, each.before, each.after, each.is_strong))
+                found.append(
+                    Alarm(library, commit[:9], each.file, each.line, each.what, each.before, each.after, each.is_strong)
+                )
     return done, found
 
 
@@ -141,6 +173,7 @@ def main() -> int:
     parser.add_argument("--repos", type=Path, required=True, metavar="DIR", help="clones: NAME, or OWNER+NAME/repo")
     parser.add_argument("--held-out", action="store_true", help="those that nobody tuned on")
     parser.add_argument("--commits", type=int, default=0, help="of each library, for false alarms")
+    parser.add_argument("--trials", type=int, default=TRIALS, help="of each kind on each library")
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     names = HELD_OUT if options.held_out else TUNED
@@ -148,6 +181,7 @@ def main() -> int:
     told: list[Alarm] = []
     commits = 0
     for name in names:
+        print(name, file=sys.stderr, flush=True)
         repository = next(each for pattern in (name, f"*+{name}/repo") for each in options.repos.glob(pattern))
         if options.commits:
             done, found = alarms(name, repository, options.commits)
@@ -156,7 +190,7 @@ def main() -> int:
         else:
             tests = places(repository)
             for group, kinds in (("usual", USUAL), ("sly", SLY)):
-                trials += tried(name, group, kinds, tests)
+                trials += tried(name, group, kinds, tests, options.trials)
     data = {"trials": [asdict(each) for each in trials], "alarms": [asdict(each) for each in told], "commits": commits}
     if options.out:
         options.out.write_text(json.dumps(data, indent=1))
@@ -166,8 +200,14 @@ def main() -> int:
         for kind in kinds:
             row = [each.told for each in of if each.kind == kind]
             if row.count("strongly") < len(row):
-                misses = {f"{each.what}: {each.library} {each.test}" for each in of if each.kind == kind and each.told != "strongly"}
-                print(f"{kind:50} {row.count('strongly'):3} {row.count('weakly'):3} {row.count('missed'):3}   {sorted(misses)[:2]}")
+                misses = {
+                    f"{each.what}: {each.library} {each.test}"
+                    for each in of
+                    if each.kind == kind and each.told != "strongly"
+                }
+                print(
+                    f"{kind:50} {row.count('strongly'):3} {row.count('weakly'):3} {row.count('missed'):3}   {sorted(misses)[:2]}"
+                )
         row = [each.told for each in of]
         print(group, len(kinds), {each: row.count(each) for each in ("strongly", "weakly", "missed")})
     print(commits, "commits", sum(each.is_strong for each in told), "strong", len(told), "alarms")

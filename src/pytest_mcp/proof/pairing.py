@@ -36,7 +36,7 @@ def renamed(gone: Sequence[Function], fresh: Sequence[Function]) -> dict[Id, Id]
 def _likeness(old: Function, new: Function) -> float:
     if old.is_fixture != new.is_fixture:
         return 0
-    if old.body == new.body:
+    if old.is_like(new):
         return 2 + (old.last == new.last)
     lines = old.body.splitlines(), new.body.splitlines()
     if min(map(len, lines)) * 3 < max(map(len, lines)):
@@ -46,7 +46,11 @@ def _likeness(old: Function, new: Function) -> float:
     return matcher.ratio() + bonus if matcher.quick_ratio() + bonus >= SIMILAR_BODIES else 0
 
 
-def pairs_of_checks(before: Sequence[Check], now: Sequence[Check]) -> tuple[list[tuple[Check, Check]], list[Check]]:
+# Checks that belong together, those that are lost, and those that are new.
+Paired = tuple[list[tuple[Check, Check]], list[Check], list[Check]]
+
+
+def pairs_of_checks(before: Sequence[Check], now: Sequence[Check]) -> Paired:
     """Equal ones, then similar ones, then what stands at the same place; and those that have no other."""
     pairs: list[tuple[Check, Check]] = []
     old, new = list(before), list(now)
@@ -58,10 +62,10 @@ def pairs_of_checks(before: Sequence[Check], now: Sequence[Check]) -> tuple[list
                 old.remove(check)
                 new.remove(twin)
     for _, i, j in sorted(_scores(old, new), reverse=True):
-        if old[i] in [each for each, _ in pairs] or new[j] in [each for _, each in pairs]:
-            continue
-        pairs.append((old[i], new[j]))
-    return pairs, [each for each in old if each not in [one for one, _ in pairs]]
+        if not any(one is old[i] or other is new[j] for one, other in pairs):
+            pairs.append((old[i], new[j]))
+    olds, news = {id(one) for one, _ in pairs}, {id(one) for _, one in pairs}
+    return pairs, [each for each in old if id(each) not in olds], [each for each in new if id(each) not in news]
 
 
 def _scores(old: Sequence[Check], new: Sequence[Check]) -> Iterator[tuple[float, int, int]]:
@@ -89,14 +93,19 @@ class Moved:
     def __init__(self, functions: Iterable[tuple[Function | None, Function]]) -> None:
         self.keys: Counter[str] = Counter()
         self.shapes: Counter[str] = Counter()
+        self.rows: set[str] = set()
         for old, new in functions:
-            if old is None or old.text != new.text:
+            if old is None or not old.is_like(new) or old.parameters != new.parameters:
                 self._add(old, new)
 
     def _add(self, old: Function | None, new: Function) -> None:
         gained = instances(new) - (instances(old) if old else Counter())
         self.keys += gained
+        self.rows |= _rows(new) - (_rows(old) if old else set())
         self.shapes += shapes(new) - (shapes(old) if old else Counter())
+
+    def has_row(self, row: str) -> bool:
+        return row in self.rows
 
     def has_all(self, old: Function) -> bool:
         checks = [each for each in old.checks if not each.reach.never]
@@ -104,7 +113,8 @@ class Moved:
 
     def really_lost(self, old: Function, new: Function, lost: Sequence[Check]) -> list[Check]:
         known = frozenset(each.text for each in old.checks)
-        return [each for each in lost if not self._found(each, old) and not implied(each, new.checks, known)]
+        real = [each for each in lost if not each.is_constant and not each.reach.never]
+        return [each for each in real if not self._found(each, old) and not implied(each, new.checks, known)]
 
     def _found(self, check: Check, function: Function) -> bool:
         for pool, texts in ((self.keys, _instances(check, function)), (self.shapes, [shape(check, function)])):
@@ -126,6 +136,10 @@ def implied(lost: Check, checks: Sequence[Check], known: frozenset[str]) -> bool
         if is_weak and (part == whole or whole.startswith((f"{part}.", f"{part}["))):
             return True
     return False
+
+
+def _rows(function: Function) -> set[str]:
+    return {row for each in function.parameters for row in each.rows or ()}
 
 
 def instances(function: Function) -> Counter[str]:

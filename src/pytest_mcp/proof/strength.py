@@ -328,7 +328,7 @@ def _lax(claim: ast.expr) -> list[str]:
 
 
 def parents_of(trees: list[ast.Module]) -> dict[str, str]:
-    classes = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ClassDef) and node.bases]
+    classes = [node for tree in trees for node in tree.body if isinstance(node, ast.ClassDef) and node.bases]
     return {node.name: last_name(node.bases[0]) for node in classes}
 
 

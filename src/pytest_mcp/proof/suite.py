@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import PurePosixPath
 
 from pytest_mcp.proof.checks import Check, checks_of
-from pytest_mcp.proof.claims import calls_in, keywords_of, last_name, one_line, truth
+from pytest_mcp.proof.claims import calls_in, is_asserting, keywords_of, last_name, one_line, truth
 
 _TEST_FILE = re.compile(r"test_.*\.py|.*_test\.py|tests?\.py")
 _TEST_FOLDERS = {"test", "tests", "testing"}
@@ -24,7 +24,7 @@ class Mark:
 
     name: str
     text: str
-    line: int
+    line: int = field(compare=False)
     is_certain: bool
 
 
@@ -34,7 +34,7 @@ class Parameters:
 
     names: str
     rows: tuple[str, ...] | None
-    line: int
+    line: int = field(compare=False)
     values: tuple[ast.expr, ...] = field(default=(), compare=False)
 
 
@@ -43,6 +43,7 @@ class Function:
     file: str
     name: str
     node: ast.FunctionDef | ast.AsyncFunctionDef
+    source: str
     is_test: bool
     is_fixture: bool
     marks: tuple[Mark, ...]
@@ -65,9 +66,9 @@ class Function:
         statements = self.node.body[1:] if ast.get_docstring(self.node) is not None else self.node.body
         return "\n".join([ast.unparse(self.node.args), *map(ast.unparse, statements)])
 
-    @cached_property
-    def text(self) -> str:
-        return "\n".join([*map(ast.unparse, self.node.decorator_list), self.body])
+    def is_like(self, other: "Function") -> bool:
+        """However either is formatted, called or decorated."""
+        return self.source == other.source or self.body == other.body
 
     @cached_property
     def checks(self) -> list[Check]:
@@ -100,19 +101,34 @@ def parsed(source: str | None) -> ast.Module | None:
         return None
 
 
-def read(path: str, tree: ast.Module, helpers: frozenset[str]) -> SuiteFile:
-    reader = _Reader(path, tree, helpers)
+def read(path: str, source: str, tree: ast.Module, helpers: frozenset[str]) -> SuiteFile:
+    reader = _Reader(path, source, tree, helpers)
     return SuiteFile(path, list(reader.functions()), reader.constants, tree)
 
 
 def asserting_helpers(trees: Sequence[ast.Module]) -> frozenset[str]:
     """Names of functions, no tests, that assert something or call one that does."""
-    defined = [node for tree in trees for node in ast.walk(tree) if isinstance(node, _FUNCTIONS)]
-    functions = [node for node in defined if not node.name.startswith("test") and not _is_fixture(node)]
-    known: frozenset[str] = frozenset()
-    for _ in range(3):
-        known = frozenset(node.name for node in functions if checks_of(node, known - {node.name}))
-    return known
+    calls: dict[str, set[str]] = {}
+    known: set[str] = set()
+    for node in (each for tree in trees for each in _defined(tree.body)):
+        if not node.name.startswith("test") and not _is_fixture(node):
+            for each in ast.walk(node):
+                if isinstance(each, ast.Assert) or (isinstance(each, ast.Call) and is_asserting(each)):
+                    known.add(node.name)
+                elif isinstance(each, ast.Call):
+                    calls.setdefault(node.name, set()).add(last_name(each))
+    while more := {name for name, called in calls.items() if name not in known and not called.isdisjoint(known)}:
+        known |= more
+    return frozenset(known)
+
+
+def _defined(body: Sequence[ast.stmt]) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    """Of modules and classes, not of functions."""
+    for node in body:
+        if isinstance(node, _FUNCTIONS):
+            yield node
+        for name in () if isinstance(node, _FUNCTIONS) else ("body", "orelse"):
+            yield from _defined(getattr(node, name, []))
 
 
 def _is_fixture(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
@@ -128,13 +144,14 @@ class _Scope:
 
 
 class _Reader:
-    def __init__(self, path: str, tree: ast.Module, helpers: frozenset[str]) -> None:
+    def __init__(self, path: str, source: str, tree: ast.Module, helpers: frozenset[str]) -> None:
         self.path, self.tree, self.helpers = path, tree, helpers
         self.constants = dict(assignments(tree.body))
-        self.classes = {node.name: node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
+        self.classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
+        self.lines = source.splitlines()
         self.switched_off = {
             ast.unparse(target.value): f"{ast.unparse(target)} = False"
-            for node in ast.walk(tree)
+            for node in tree.body
             if isinstance(node, ast.Assign) and truth(node.value) is False
             for target in node.targets
             if isinstance(target, ast.Attribute) and target.attr == "__test__"
@@ -194,11 +211,15 @@ class _Reader:
         name, is_fixture = f"{scope.prefix}{node.name}", _is_fixture(node)
         is_test = node.name.startswith("test") and not is_fixture and is_collected_file(self.path)
         why = scope.uncollected or hidden or self.switched_off.get(name, "")
-        if not why and any(isinstance(each, ast.Yield | ast.YieldFrom) for each in own_nodes(node)):
-            why = "pytest runs no generator" * (not isinstance(node, ast.AsyncFunctionDef))
+        source = "\n".join(self.lines[node.lineno - 1 : node.end_lineno])
+        if not why and is_test and "yield" in source and isinstance(node, ast.FunctionDef):
+            why = "pytest runs no generator" * any(
+                isinstance(each, ast.Yield | ast.YieldFrom) for each in own_nodes(node)
+            )
         every = scope.marks + marks if is_test else marks
         return Function(
-            self.path, name, node, is_test, is_fixture, every, (*scope.parameters, *parameters), self.helpers, why
+            *(self.path, name, node, source, is_test, is_fixture, every, (*scope.parameters, *parameters)),
+            *(self.helpers, why),
         )
 
     def _inherited(self, body: Sequence[ast.stmt]) -> tuple[tuple[Mark, ...], tuple[Parameters, ...]]:
@@ -307,10 +328,6 @@ def is_lame(mark: Mark) -> bool:
 
 def module_skips(tree: ast.Module) -> Iterator[Mark]:
     """Calls and raises at the top of a module that end its collection."""
-    imported = {
-        alias.name.partition(".")[0] for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names
-    }
-    imported |= {(node.module or "").partition(".")[0] for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     for node, conditions in _top(tree.body):
         certain = all(truth(each) is True for each in conditions)
         if isinstance(node, ast.Raise) and node.exc is not None and "Skip" in last_name(node.exc):
@@ -318,7 +335,7 @@ def module_skips(tree: ast.Module) -> Iterator[Mark]:
         for call in calls_in(node) if isinstance(node, ast.Expr | ast.Assign) else ():
             if last_name(call) == "importorskip" and call.args:
                 wanted = str(call.args[0].value).partition(".")[0] if isinstance(call.args[0], ast.Constant) else ""
-                unused = isinstance(node, ast.Expr) and wanted not in imported
+                unused = isinstance(node, ast.Expr) and wanted not in _imported(tree)
                 yield Mark("importorskip", one_line(call), node.lineno, unused and certain)
             elif last_name(call) in ("skip", "exit") and ast.unparse(call.func) in (
                 "pytest.skip",
@@ -326,6 +343,14 @@ def module_skips(tree: ast.Module) -> Iterator[Mark]:
                 "pytest.exit",
             ):
                 yield Mark("skip", one_line(call), node.lineno, certain)
+
+
+def _imported(tree: ast.Module) -> set[str]:
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
+    names = [
+        node.module or "" if isinstance(node, ast.ImportFrom) else each.name for node in imports for each in node.names
+    ]
+    return {name.partition(".")[0] for name in names}
 
 
 def _top(body: Sequence[ast.stmt], *conditions: ast.expr) -> Iterator[tuple[ast.stmt, tuple[ast.expr, ...]]]:

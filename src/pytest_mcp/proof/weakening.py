@@ -5,41 +5,24 @@ its place. A check is deleted only if it lives on nowhere: not in another test, 
 of parameters. A strong weakening is one that needs no second look; the others are remarks.
 """
 
+import ast
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
 from pytest_mcp.proof import settings
 from pytest_mcp.proof.claims import one_line
-from pytest_mcp.proof.pairing import Moved, pairs_of_checks, renamed
-from pytest_mcp.proof.strength import is_python, judged, parents_of
-from pytest_mcp.proof.suite import Function, Mark, SuiteFile, asserting_helpers, is_lame, is_test_file, parsed, read
+from pytest_mcp.proof.edits import TestEdits, Weakening
+from pytest_mcp.proof.function_changes import FunctionChange, skips_in
+from pytest_mcp.proof.pairing import Moved, renamed
+from pytest_mcp.proof.strength import is_python, parents_of
+from pytest_mcp.proof.suite import Function, SuiteFile, asserting_helpers, is_test_file, parsed, read
+
+__all__ = ["TestEdits", "Weakening", "compare_tests"]
+
+# Tests of one file that are named each.
+MOST_NAMED = 5
 
 Sources = Mapping[str, str | None]
-
-
-@dataclass(frozen=True)
-class Weakening:
-    """`line` is of the file now, or of the base if the file is gone. Strong is what needs no second look."""
-
-    file: str
-    line: int
-    what: str
-    before: str
-    after: str
-    is_strong: bool = True
-
-
-@dataclass(frozen=True)
-class TestEdits:
-    """Tests by file and qualified name. `values` are checks of which only the expected value changed: not judged."""
-
-    __test__ = False
-
-    weakened: tuple[Weakening, ...]
-    new: tuple[tuple[str, str], ...]
-    edited: tuple[tuple[str, str], ...]
-    values: tuple[Weakening, ...] = ()
 
 
 def compare_tests(before: Sources, now: Sources) -> TestEdits:
@@ -59,7 +42,11 @@ class _Side:
     def files(self) -> dict[str, SuiteFile]:
         tests = {path: tree for path, tree in self.trees.items() if is_test_file(path)}
         helpers = asserting_helpers(list(tests.values()))
-        return {path: read(path, tree, helpers) for path, tree in tests.items()}
+        return {path: read(path, self.sources[path] or "", tree, helpers) for path, tree in tests.items()}
+
+    def deselects(self, marks: frozenset[str]) -> bool:
+        """What `-m` of the settings that are given says of a test with these marks."""
+        return any(settings.is_deselected(path, source, marks) for path, source in self.sources.items() if source)
 
     @cached_property
     def functions(self) -> dict[tuple[str, str], Function]:
@@ -75,72 +62,68 @@ class _Comparison:
         self.new = dict(now.functions)
         same = {key: key for key in self.old if key in self.new}
         gone = [each for key, each in self.old.items() if key not in same]
-        fresh = [each for key, each in self.new.items() if key not in same]
-        self.pairs = same | renamed(gone, fresh)
+        self.pairs = same | renamed(gone, [each for key, each in self.new.items() if key not in same])
         self.moved = Moved([(self.old.get(old), self.new[key]) for key, old in self._origins().items()])
+
+    def _fresh(self) -> list[tuple[str, str]]:
+        paired = set(self.pairs.values())
+        return [key for key in self.new if key not in paired]
 
     def _origins(self) -> dict[tuple[str, str], tuple[str, str]]:
         by_new = {new: old for old, new in self.pairs.items()}
         return {key: by_new.get(key, ("", "")) for key in self.new}
 
     def edits(self) -> TestEdits:
-        weakened = [*self._vanished(), *self._marked(), *self._weakened(), *self._settings()]
-        origins = self._origins()
-        new = [key for key, each in self.new.items() if each.is_test and not origins[key][1]]
+        weakened = list(self._all())
+        new = [key for key in self._fresh() if self.new[key].is_test]
         edited = [new for old, new in self.pairs.items() if self._is_edited(self.old[old], self.new[new])]
         ordered = sorted(dict.fromkeys(weakened), key=lambda each: (not each.is_strong, each.file, each.line))
         return TestEdits(tuple(ordered), tuple(new), tuple(edited))
 
     def _is_edited(self, old: Function, new: Function) -> bool:
-        return new.is_test and (old.text != new.text or old.parameters != new.parameters)
+        return new.is_test and not (old.is_like(new) and old.parameters == new.parameters and old.marks == new.marks)
 
-    def _settings(self) -> Iterator[Weakening]:
-        for found in settings.lowered(self.before.sources, self.now.sources):
-            yield Weakening(found.file, found.line, found.what, found.before, found.after, found.is_strong)
+    def _all(self) -> Iterator[Weakening]:
+        yield from settings.lowered(self.before.sources, self.now.sources)
+        yield from grouped(list(self._vanished()))
+        yield from self._uncollected()
+        for old, new in self.pairs.items():
+            change = FunctionChange(self.old[old], self.new[new], self.moved, self.parents, self.now.deselects)
+            yield from change.weakenings()
+        yield from self._fixtures()
 
     def _vanished(self) -> Iterator[Weakening]:
         for key, old in self.old.items():
-            if not old.is_test or old.uncollected:
-                continue
-            new = self.new.get(self.pairs.get(key, ("", "")))
-            where, line = (new.file, new.node.lineno) if new else (old.file, self._line_of_gone(old))
-            if new is None and not self.moved.has_all(old):
-                yield Weakening(where, line, "test vanished", _named(old), "")
-            elif new is not None and not new.is_test:
-                yield Weakening(where, line, "pytest no longer collects it", _named(old), _named(new))
-            elif new is not None and new.uncollected:
-                yield Weakening(where, line, f"not collected: {new.uncollected}", _named(old), _named(new))
+            if old.is_test and not old.uncollected and key not in self.pairs and not self.moved.has_all(old):
+                line = old.node.lineno if self.now.sources.get(old.file) is None else 1
+                yield Weakening(old.file, line, "test vanished", _named(old), "")
 
-    def _line_of_gone(self, old: Function) -> int:
-        return old.node.lineno if self.now.sources.get(old.file) is None else 1
+    def _uncollected(self) -> Iterator[Weakening]:
+        for old, new in ((self.old[a], self.new[b]) for a, b in self.pairs.items()):
+            if old.is_test and not old.uncollected and (new.uncollected or not new.is_test):
+                why = f"not collected: {new.uncollected}" if new.uncollected else "pytest no longer collects it"
+                yield Weakening(new.file, new.node.lineno, why, _named(old), _named(new))
 
-    def _marked(self) -> Iterator[Weakening]:
-        for old_key, new_key in self.pairs.items():
-            old, new = self.old[old_key], self.new[new_key]
-            known = {(each.name, each.is_certain) for each in old.marks} | {(each.name, False) for each in old.marks}
-            for mark in new.marks:
-                if (mark.name, mark.is_certain) not in known and is_lame(mark):
-                    yield self._newly_marked(old, new, mark)
+    def _fixtures(self) -> Iterator[Weakening]:
+        """New ones that skip what is in their scope."""
+        for each in (self.new[key] for key in self._fresh() if self.new[key].is_fixture):
+            for line, text, certain in skips_in(each.node):
+                is_autouse = any("autouse=True" in ast.unparse(one) for one in each.node.decorator_list)
+                yield Weakening(each.file, line, "a new fixture skips", "", text, certain and is_autouse)
 
-    def _newly_marked(self, old: Function, new: Function, mark: Mark) -> Weakening:
-        same = next((each.text for each in old.marks if each.name == mark.name), "")
-        return Weakening(
-            new.file, mark.line, f"newly marked {mark.name}", same or _named(old), mark.text, mark.is_certain
-        )
 
-    def _weakened(self) -> Iterator[Weakening]:
-        for old_key, new_key in self.pairs.items():
-            old, new = self.old[old_key], self.new[new_key]
-            if old.body != new.body:
-                yield from self._checks(old, new)
-
-    def _checks(self, old: Function, new: Function) -> Iterator[Weakening]:
-        pairs, lost = pairs_of_checks(old.checks, new.checks)
-        for before, now in pairs:
-            if (found := judged(before, now, self.parents)) is not None:
-                yield Weakening(new.file, now.line, found.what, before.written, now.written, found.is_strong)
-        for each in self.moved.really_lost(old, new, lost):
-            yield Weakening(new.file, new.node.lineno, "check deleted", each.written, "")
+def grouped(vanished: list[Weakening]) -> list[Weakening]:
+    """Many of one file as one."""
+    files: dict[str, list[Weakening]] = {}
+    for each in vanished:
+        files.setdefault(each.file, []).append(each)
+    result = []
+    for file, found in files.items():
+        names = ", ".join(each.before.partition("(")[0] for each in found[:MOST_NAMED])
+        more = " …" * (len(found) > MOST_NAMED)
+        one = Weakening(file, found[0].line, f"{len(found)} tests vanished", names + more, "")
+        result += [one] if len(found) > MOST_NAMED else found
+    return result
 
 
 def _named(function: Function) -> str:
