@@ -17,7 +17,7 @@ from pytest_mcp.proof.suite import is_collected_file, is_test_file
 from pytest_mcp.proof.weakening import Sources, compare_tests
 
 SEED = 35
-MOST_TEST_FILES, MOST_TESTS, MOST_CHARACTERS = 30, 250, 25_000
+MOST_TEST_FILES, MOST_TESTS, MOST_CHARACTERS = 20, 120, 15_000
 # Tests of one library that one kind of weakening is tried on.
 TRIALS = 3
 SETTINGS = {"pyproject.toml", "setup.cfg", "tox.ini", "pytest.ini", ".coveragerc"}
@@ -191,9 +191,9 @@ def main() -> int:
             tests = places(repository)
             for group, kinds in (("usual", USUAL), ("sly", SLY)):
                 trials += tried(name, group, kinds, tests, options.trials)
-    data = {"trials": [asdict(each) for each in trials], "alarms": [asdict(each) for each in told], "commits": commits}
-    if options.out:
-        options.out.write_text(json.dumps(data, indent=1))
+        if options.out:
+            data = {"trials": [asdict(each) for each in trials], "alarms": [asdict(each) for each in told]}
+            options.out.write_text(json.dumps(data | {"commits": commits}, indent=1))
     for group in ("usual", "sly"):
         of = [each for each in trials if each.group == group]
         kinds = dict.fromkeys(each.kind for each in of)

@@ -58,6 +58,8 @@ def _sided(claim: ast.expr) -> str:
 @dataclass(frozen=True)
 class _Binding:
     value: ast.expr
+    # As it is written; empty if it is written out.
+    written: str
     number: int
     # Where its assignment ends.
     line: int
@@ -204,7 +206,7 @@ class _Walk:
 
     def context(self, node: ast.With | ast.AsyncWith, reach: Reach) -> None:
         for item in node.items:
-            call = item.context_expr
+            call = self.inline(item.context_expr) if isinstance(item.context_expr, ast.Name) else item.context_expr
             if item.optional_vars is not None:
                 self.forget([item.optional_vars])
             if not isinstance(call, ast.Call):
@@ -230,7 +232,8 @@ class _Walk:
         is_plain = isinstance(target, ast.Name) and not others and not isinstance(node, ast.AugAssign)
         if is_plain and isinstance(target, ast.Name) and len(ast.unparse(value)) <= _MOST_INLINED:
             number = alias.number if alias else self.count
-            self.known[target.id] = _Binding(value, number, node.end_lineno or node.lineno)
+            written = ast.unparse(node.value) if calls_something(node.value) else ""
+            self.known[target.id] = _Binding(value, written, number, node.end_lineno or node.lineno)
 
     def expression(self, value: ast.expr, node: ast.stmt, reach: Reach) -> None:
         for call in calls_in(value):
@@ -265,7 +268,8 @@ class _Walk:
         numbers = [
             self.known[each.id].number if isinstance(each, ast.Name) and each.id in self.known else -1 for each in sides
         ]
-        if texts[0] == texts[1] or (numbers[0] == numbers[1] != -1):
+        written = [self.known[each].written for each in texts if each in self.known]
+        if texts[0] == texts[1] or any(each in texts for each in written) or (numbers[0] == numbers[1] != -1):
             return True
         return (
             any(self.is_fresh(each, claim.left.lineno) for each in sides)
@@ -277,8 +281,13 @@ class _Walk:
         if not isinstance(side, ast.Name) or side.id not in self.known:
             return False
         binding = self.known[side.id]
-        is_plain = not any(isinstance(each, ast.Call | ast.Await) for each in ast.walk(binding.value))
-        return is_plain and not any(binding.line < each < line for each in self.reads.get(side.id, ()))
+        return not calls_something(binding.value) and not any(
+            binding.line < each < line for each in self.reads.get(side.id, ())
+        )
+
+
+def calls_something(node: ast.expr) -> bool:
+    return any(isinstance(each, ast.Call | ast.Await) for each in ast.walk(node))
 
 
 def match_of(check: Check) -> str | None:

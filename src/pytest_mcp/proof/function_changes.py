@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from pytest_mcp.proof.checks import Check
 from pytest_mcp.proof.claims import last_name, one_line, truth
 from pytest_mcp.proof.edits import Weakening
-from pytest_mcp.proof.pairing import Moved, alike, pairs_of_checks
+from pytest_mcp.proof.marks import Parameters, is_lame
+from pytest_mcp.proof.pairing import Moved, pairs_of_checks
 from pytest_mcp.proof.reach import Reach, after, guarded, is_skip
 from pytest_mcp.proof.strength import SOMETHING, form_of, judged, main_subject, subjects
-from pytest_mcp.proof.suite import Function, Parameters, is_lame
+from pytest_mcp.proof.suite import Function
 
 # Rows of parameters that are named.
 _MOST_ROWS = 3
@@ -42,8 +43,15 @@ class FunctionChange:
         known = {(each.name, certain) for each in self.old.marks for certain in (each.is_certain, False)}
         for mark in self.new.marks:
             if (mark.name, mark.is_certain) not in known and is_lame(mark):
+                what = "its decorator drops it" if mark.name == "nothing" else f"newly marked {mark.name}"
                 same = next((each.text for each in self.old.marks if each.name == mark.name), self.old.last)
-                yield self.told(mark.line, f"newly marked {mark.name}", same, mark.text, mark.is_certain)
+                yield self.told(
+                    mark.line,
+                    what,
+                    same,
+                    mark.text,
+                    mark.is_certain,
+                )
         names, before = (frozenset(mark.name for mark in each.marks) for each in (self.new, self.old))
         if self.new.is_test and self.deselects(names) and not self.deselects(before):
             added = ", ".join(sorted(names - before)) or "its marks"
@@ -72,13 +80,13 @@ class FunctionChange:
         return self.new.parameters[self.old.parameters.index(old)]
 
     def _without(self, old: Parameters) -> Iterator[Weakening]:
+        """Unless the names come from elsewhere now, or the rows stand in the body or became functions."""
+        names = {each.strip() for each in old.names.split(",")}
         used = {each.arg for each in ast.walk(self.new.node.args) if isinstance(each, ast.arg)}
-        body = self.new.body
-        rows = [each for each in old.rows or () if each not in body]
-        if len(old.rows or ()) > 1 and len(rows) > 1 and not used & {each.strip() for each in old.names.split(",")}:
-            yield self.told(
-                self.new.node.lineno, "parameters removed", f"{old.names}: {len(old.rows or ())} rows", "", False
-            )
+        rows = [each for each in old.rows or () if each not in self.new.body]
+        if len(rows) > 1 and not used & names and not self.moved.is_split(self.new.file, len(rows)):
+            what = f"{old.names}: {len(old.rows or ())} rows"
+            yield self.told(self.new.node.lineno, "parameters removed", what, "", False)
 
     def _fewer(self, before: Sequence[str], new: Parameters) -> Iterator[Weakening]:
         now = new.rows or ()
@@ -104,8 +112,12 @@ class FunctionChange:
         for what, checks in unreached.items():
             more = f" and {len(checks) - 1} more" if len(checks) > 1 else ""
             yield self.told(checks[0].line, what, checks[0].written + more, checks[0].written)
+        known = {each.text for each in self.old.checks}
+        changed = [*added, *(now for before, now in pairs if now.text not in known and not judged(before, now, {}))]
+        again = {each.key for each in self.new.checks}
         for each in self.moved.really_lost(self.old, self.new, lost):
-            yield self.told(self._line_near(each), "check deleted", each.written, "", not self._rewritten(each, added))
+            strong = not self._rewritten(each, changed) and each.key not in again
+            yield self.told(self._line_near(each), "check deleted", each.written, "", strong)
 
     def _line_near(self, lost: Check) -> int:
         return min(self.new.node.lineno + lost.line - self.old.node.lineno, self.new.node.end_lineno or 0)
@@ -119,7 +131,8 @@ class FunctionChange:
         """Something else is checked in its place."""
         real = [each for each in added if not each.is_constant and not each.reach.never and not each.reach.swallowed]
         demanding = [each for each in real if each.is_raising or form_of(each.claim).rank > SOMETHING]
-        return bool(demanding) or any(alike(lost, each) for each in real if each.is_raising != lost.is_raising)
+        names = subjects(lost.inlined)
+        return any(each.is_raising or lost.is_raising or names & subjects(each.inlined) for each in demanding)
 
 
 def skips_in(function: ast.AST) -> Iterator[tuple[int, str, bool]]:

@@ -8,8 +8,9 @@ from itertools import product
 
 from pytest_mcp.proof.checks import Check, Replaced, with_values
 from pytest_mcp.proof.claims import last_name
+from pytest_mcp.proof.marks import Parameters, rows_of
 from pytest_mcp.proof.strength import EXACT, form_of, main_subject, subjects
-from pytest_mcp.proof.suite import Function, Parameters, rows_of
+from pytest_mcp.proof.suite import Function
 
 Id = tuple[str, str]
 # How much of two bodies, or of two checks, is the same if the one became the other.
@@ -94,15 +95,21 @@ class Moved:
         self.keys: Counter[str] = Counter()
         self.shapes: Counter[str] = Counter()
         self.rows: set[str] = set()
+        self.fresh: Counter[str] = Counter()
         for old, new in functions:
             if old is None or not old.is_like(new) or old.parameters != new.parameters:
                 self._add(old, new)
 
     def _add(self, old: Function | None, new: Function) -> None:
+        self.fresh[new.file] += old is None
         gained = instances(new) - (instances(old) if old else Counter())
         self.keys += gained
         self.rows |= _rows(new) - (_rows(old) if old else set())
         self.shapes += shapes(new) - (shapes(old) if old else Counter())
+
+    def is_split(self, file: str, rows: int) -> bool:
+        """Whether there are new functions enough for all rows but one."""
+        return self.fresh[file] >= rows - 1
 
     def has_row(self, row: str) -> bool:
         return row in self.rows

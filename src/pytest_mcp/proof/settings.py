@@ -10,7 +10,8 @@ from pathlib import PurePosixPath
 
 from pytest_mcp.proof.claims import last_name, one_line
 from pytest_mcp.proof.edits import Weakening
-from pytest_mcp.proof.suite import assignments, parsed
+from pytest_mcp.proof.marks import assignments
+from pytest_mcp.proof.suite import parsed
 
 # Where pytest and coverage look: in each file the sections of either.
 _PYTEST = {"pytest.ini": "pytest", ".pytest.ini": "pytest", "tox.ini": "pytest", "setup.cfg": "tool:pytest"}
@@ -18,6 +19,7 @@ _COVERAGE = {".coveragerc": "", "setup.cfg": "coverage:", "tox.ini": "coverage:"
 # Options that leave tests out, and whether they have a value.
 _NARROWING = ("--deselect", "--ignore", "--ignore-glob", "-k", "-m", "--lf", "--last-failed", "--co", "--collect-only")
 _SETS = ("testpaths", "python_files", "python_classes", "python_functions")
+_YES = ("true", "1", "yes", "on")
 _TIGHT = ("strict", "xfail_strict", "strict_xfail", "strict_markers", "strict_config", "strict_parametrization_ids")
 # Hooks that decide which tests are collected or run.
 _HOOKS = {"pytest_collection_modifyitems", "pytest_ignore_collect", "pytest_runtest_setup", "pytest_pyfunc_call"}
@@ -39,7 +41,7 @@ def lowered(before: Mapping[str, str | None], now: Mapping[str, str | None]) -> 
 def _settings(path: str, old: str, new: str) -> Iterator[Weakening]:
     before, now = (pytest_settings(path, text) for text in (old, new))
     found = [
-        *_options(before.get("addopts", []), now.get("addopts", [])),
+        *_options(before.get("addopts", []), now.get("addopts", []), " ".join(now.get("strict", [])).lower() in _YES),
         *(each for name in _SETS for each in _fewer(name, before.get(name), now.get(name))),
         *_more("norecursedirs", before, now),
         *_relaxed(before, now),
@@ -116,13 +118,13 @@ def _holds(node: ast.expr, marks: frozenset[str]) -> bool | None:
     return None
 
 
-def _options(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[str, str, str]]:
+def _options(old: Sequence[str], new: Sequence[str], is_strict: bool) -> Iterator[tuple[str, str, str]]:
     before = options_of(old)
     for each in options_of(new):
         if each not in before:
             name = re.split("[ =]", each)[0]
             yield "tests deselected by addopts", next((one for one in before if one.startswith(name)), ""), each
-    for word in ("--strict-markers", "--strict-config", "--strict", "-Werror"):
+    for word in () if is_strict else ("--strict-markers", "--strict-config", "--strict", "-Werror"):
         if word in old and word not in new:
             yield "an option that demands more is gone", word, ""
 
@@ -145,9 +147,11 @@ def _more(name: str, old: Mapping[str, list[str]], new: Mapping[str, list[str]])
 
 
 def _relaxed(old: Mapping[str, list[str]], new: Mapping[str, list[str]]) -> Iterator[tuple[str, str, str]]:
+    if " ".join(new.get("strict", [])).lower() in _YES:
+        return
     for name in _TIGHT:
         before, now = (" ".join(each.get(name, [])).lower() for each in (old, new))
-        if before in ("true", "1", "yes", "on") and now not in ("true", "1", "yes", "on"):
+        if before in _YES and now not in _YES:
             yield f"no longer {name}", f"{name} = {before}", f"{name} = {now}" if now else ""
     if "error" in old.get("filterwarnings", []) and "error" not in new.get("filterwarnings", []):
         yield "warnings are no longer errors", "error", ""

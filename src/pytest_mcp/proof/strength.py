@@ -5,10 +5,10 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from pathlib import PurePosixPath
 
 from pytest_mcp.proof.checks import Check, match_of
 from pytest_mcp.proof.claims import keywords_of, last_name, truth
+from pytest_mcp.proof.reach import BROAD
 
 # From what a check leaves open, least last.
 EXACT, NEAR, PART, KIND, SOMETHING, NOTHING = 6, 5, 4, 3, 2, 0
@@ -138,7 +138,7 @@ def _neutralized(old: Check, new: Check) -> Judgement | None:
     if isinstance(new_key, ast.Compare) and isinstance(old_key, ast.Compare) and new.claim is not new.inlined:
         sides = [{ast.unparse(each.left), ast.unparse(each.comparators[0])} for each in (old_key, new_key)]
         if len(sides[1]) == 1 < len(sides[0]) and isinstance(new_key.ops[0], ast.Eq):
-            return Judgement("both sides are computed in the same way", is_strong=False)
+            return Judgement("both sides are computed in the same way", is_strong=old.text == new.text)
     return None
 
 
@@ -153,9 +153,9 @@ def _raising(old: Check, new: Check, parents: Mapping[str, str]) -> Judgement | 
     if not (old.is_raising and new.is_raising):
         return None
     before, now = (_exceptions(each) for each in (old, new))
-    broader = [
-        name for name in now if name not in before and any(name in set(_above(each, parents)) for each in before)
-    ]
+    above = {name for each in before for name in _above(each, parents)}
+    above |= set() if BROAD.intersection(before) else BROAD
+    broader = [name for name in now if name not in before and name in above]
     if broader:
         return Judgement(f"any {broader[0]} is enough")
     if before and set(before) < set(now):
@@ -232,6 +232,8 @@ def _weaker(old: Check, new: Check) -> Judgement | None:
     if old.is_raising or new.is_raising:
         return None
     before, now = form_of(old.claim), form_of(new.claim)
+    if isinstance(old.claim, ast.Compare) and before.rank > SOMETHING and _is_side(new.claim, old.claim):
+        now = Form(SOMETHING, "only truthy")
     if now.rank >= before.rank:
         return _disjoined(old, new)
     related = subjects(new.claim) | subjects(new.inlined)
@@ -240,6 +242,10 @@ def _weaker(old: Check, new: Check) -> Judgement | None:
         return None
     is_style = _is_style(old.claim, now) or (now.rank == NEAR and before.rank == EXACT and not _slack(new.claim))
     return Judgement(now.what, is_strong=not is_style)
+
+
+def _is_side(claim: ast.expr, of: ast.Compare) -> bool:
+    return ast.unparse(claim) in (ast.unparse(of.left), ast.unparse(of.comparators[0]))
 
 
 def _is_style(claim: ast.expr, now: Form) -> bool:
@@ -330,7 +336,3 @@ def _lax(claim: ast.expr) -> list[str]:
 def parents_of(trees: list[ast.Module]) -> dict[str, str]:
     classes = [node for tree in trees for node in tree.body if isinstance(node, ast.ClassDef) and node.bases]
     return {node.name: last_name(node.bases[0]) for node in classes}
-
-
-def is_python(path: str) -> bool:
-    return PurePosixPath(path).suffix == ".py"

@@ -14,7 +14,7 @@ from pytest_mcp.proof.claims import one_line
 from pytest_mcp.proof.edits import TestEdits, Weakening
 from pytest_mcp.proof.function_changes import FunctionChange, skips_in
 from pytest_mcp.proof.pairing import Moved, renamed
-from pytest_mcp.proof.strength import is_python, parents_of
+from pytest_mcp.proof.strength import parents_of
 from pytest_mcp.proof.suite import Function, SuiteFile, asserting_helpers, is_test_file, parsed, read
 
 __all__ = ["TestEdits", "Weakening", "compare_tests"]
@@ -36,7 +36,7 @@ def compare_tests(before: Sources, now: Sources) -> TestEdits:
 class _Side:
     def __init__(self, sources: Sources) -> None:
         self.sources = sources
-        self.trees = {path: tree for path in sources if is_python(path) and (tree := parsed(sources[path]))}
+        self.trees = {path: tree for path in sources if path.endswith(".py") and (tree := parsed(sources[path]))}
 
     @cached_property
     def files(self) -> dict[str, SuiteFile]:
@@ -94,9 +94,14 @@ class _Comparison:
 
     def _vanished(self) -> Iterator[Weakening]:
         for key, old in self.old.items():
-            if old.is_test and not old.uncollected and key not in self.pairs and not self.moved.has_all(old):
+            if not old.is_test or old.uncollected or key in self.pairs or self._has_copy(old):
+                continue
+            if not self.moved.has_all(old):
                 line = old.node.lineno if self.now.sources.get(old.file) is None else 1
                 yield Weakening(old.file, line, "test vanished", _named(old), "")
+
+    def _has_copy(self, old: Function) -> bool:
+        return any(each.last == old.last and each.is_like(old) for each in self.new.values() if each.is_test)
 
     def _uncollected(self) -> Iterator[Weakening]:
         for old, new in ((self.old[a], self.new[b]) for a, b in self.pairs.items()):
