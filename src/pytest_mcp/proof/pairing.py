@@ -2,7 +2,7 @@
 
 import ast
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from itertools import product
 
@@ -91,7 +91,8 @@ def alike(before: Check, now: Check) -> float:
 class Moved:
     """Checks that are new where they stand, to be found again by those that are lost elsewhere."""
 
-    def __init__(self, functions: Iterable[tuple[Function | None, Function]]) -> None:
+    def __init__(self, functions: Sequence[tuple[Function | None, Function]]) -> None:
+        self.helpers = {new.last: new for _, new in functions if not new.is_test}
         self.keys: Counter[str] = Counter()
         self.shapes: Counter[str] = Counter()
         self.rows: set[str] = set()
@@ -102,10 +103,17 @@ class Moved:
 
     def _add(self, old: Function | None, new: Function) -> None:
         self.fresh[new.file] += old is None
-        gained = instances(new) - (instances(old) if old else Counter())
-        self.keys += gained
+        self.keys += self._instances(new) - (self._instances(old) if old else Counter())
         self.rows |= _rows(new) - (_rows(old) if old else set())
         self.shapes += shapes(new) - (shapes(old) if old else Counter())
+
+    def _instances(self, function: Function) -> Counter[str]:
+        """With what functions check that are called here."""
+        found = instances(function)
+        for check in function.checks:
+            if isinstance(check.inlined, ast.Call) and (called := self.helpers.get(last_name(check.inlined))):
+                found.update(_with_arguments(called, check.inlined))
+        return found
 
     def is_split(self, file: str, rows: int) -> bool:
         """Whether there are new functions enough for all rows but one."""
@@ -114,21 +122,37 @@ class Moved:
     def has_row(self, row: str) -> bool:
         return row in self.rows
 
+    def has_keys(self, old: Function) -> bool:
+        return all(self.keys[text] > 0 for check in old.checks for text in _instances(check, old))
+
     def has_all(self, old: Function) -> bool:
         checks = [each for each in old.checks if not each.reach.never]
         return bool(checks) and not [each for each in checks if not self._found(each, old)]
 
     def really_lost(self, old: Function, new: Function, lost: Sequence[Check]) -> list[Check]:
-        known = frozenset(each.text for each in old.checks)
-        real = [each for each in lost if not each.is_constant and not each.reach.never]
+        known, plain = frozenset(each.text for each in old.checks), {each.key for each in new.checks}
+        inner = set(self._instances(new)) - plain
+        real = [each for each in lost if not each.is_constant and not each.reach.never and each.key not in inner]
         return [each for each in real if not self._found(each, old) and not implied(each, new.checks, known)]
 
     def _found(self, check: Check, function: Function) -> bool:
-        for pool, texts in ((self.keys, _instances(check, function)), (self.shapes, [shape(check, function)])):
-            if texts and all(pool[text] > 0 for text in texts):
-                pool.subtract(texts)
-                return True
+        """Each is found once: as it is, or with other values in the same place."""
+        texts, form = _instances(check, function), shape(check, function)
+        is_same = all(self.keys[text] > 0 for text in texts)
+        if is_same:
+            self.keys.subtract(texts)
+        if is_same or self.shapes[form] > 0:
+            self.shapes[form] -= 1
+            return True
         return False
+
+
+def _with_arguments(called: Function, call: ast.Call) -> Iterator[str]:
+    names = [each.arg for each in called.node.args.args if each.arg not in ("self", "cls")]
+    values = dict(zip(names, call.args, strict=False)) | {each.arg: each.value for each in call.keywords if each.arg}
+    for check in called.checks:
+        tree = with_values(check.inlined, values)
+        yield Check(0, "", tree, tree, check.reach, under=check.under).key
 
 
 def implied(lost: Check, checks: Sequence[Check], known: frozenset[str]) -> bool:

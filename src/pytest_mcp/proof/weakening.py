@@ -93,10 +93,11 @@ class _Comparison:
         yield from self._fixtures()
 
     def _vanished(self) -> Iterator[Weakening]:
-        for key, old in self.old.items():
-            if not old.is_test or old.uncollected or key in self.pairs or self._has_copy(old):
-                continue
-            if not self.moved.has_all(old):
+        """First those whose checks are found word by word, so that no other takes their place."""
+        tests = [each for key, each in self.old.items() if each.is_test and key not in self.pairs]
+        gone = [each for each in tests if not each.uncollected]
+        for old in sorted(gone, key=lambda each: not self.moved.has_keys(each)):
+            if not self._has_copy(old) and not self.moved.has_all(old):
                 line = old.node.lineno if self.now.sources.get(old.file) is None else 1
                 yield Weakening(old.file, line, "test vanished", _named(old), "")
 
