@@ -115,8 +115,10 @@ class FunctionChange:
         known = {each.text for each in self.old.checks}
         changed = [*added, *(now for before, now in pairs if now.text not in known and not judged(before, now, {}))]
         again = {each.key for each in self.new.checks}
-        for each in self.moved.really_lost(self.old, self.new, lost):
-            strong = not self._rewritten(each, changed) and each.key not in again
+        deleted = self.moved.really_lost(self.old, self.new, lost)
+        is_rewritten = any(self._rewritten(each, changed) for each in deleted)
+        for each in deleted:
+            strong = not is_rewritten and each.key not in again
             yield self.told(self._line_near(each), "check deleted", each.written, "", strong)
 
     def _line_near(self, lost: Check) -> int:

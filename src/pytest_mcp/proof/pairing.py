@@ -22,7 +22,7 @@ MOST_ROWS = 300
 def renamed(gone: Sequence[Function], fresh: Sequence[Function]) -> dict[Id, Id]:
     """The most similar ones first."""
     scores = sorted(
-        ((score, old.id, new.id) for old in gone for new in fresh if (score := _likeness(old, new)) >= SIMILAR_BODIES),
+        ((score, old.id, new.id) for old in gone for new in fresh if (score := likeness(old, new)) >= SIMILAR_BODIES),
         reverse=True,
     )
     found: dict[Id, Id] = {}
@@ -34,7 +34,7 @@ def renamed(gone: Sequence[Function], fresh: Sequence[Function]) -> dict[Id, Id]
     return found
 
 
-def _likeness(old: Function, new: Function) -> float:
+def likeness(old: Function, new: Function) -> float:
     if old.is_fixture != new.is_fixture:
         return 0
     if old.is_like(new):

@@ -13,7 +13,7 @@ from pytest_mcp.proof import settings
 from pytest_mcp.proof.claims import one_line
 from pytest_mcp.proof.edits import TestEdits, Weakening
 from pytest_mcp.proof.function_changes import FunctionChange, skips_in
-from pytest_mcp.proof.pairing import Moved, renamed
+from pytest_mcp.proof.pairing import SIMILAR_BODIES, Moved, likeness, renamed
 from pytest_mcp.proof.strength import parents_of
 from pytest_mcp.proof.suite import Function, SuiteFile, asserting_helpers, is_test_file, parsed, read
 
@@ -102,7 +102,8 @@ class _Comparison:
                 yield Weakening(old.file, line, "test vanished", _named(old), "")
 
     def _has_copy(self, old: Function) -> bool:
-        return any(each.last == old.last and each.is_like(old) for each in self.new.values() if each.is_test)
+        same = [each for each in self.new.values() if each.is_test and each.last == old.last]
+        return any(likeness(old, each) >= SIMILAR_BODIES for each in same)
 
     def _uncollected(self) -> Iterator[Weakening]:
         for old, new in ((self.old[a], self.new[b]) for a, b in self.pairs.items()):
