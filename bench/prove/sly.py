@@ -106,7 +106,7 @@ def rows_in_a_variable(place: Place) -> bool:
     call = next(each for each in parametrizations(place) if each.args[1] is rows)
     call.keywords = []
     call.args[1] = ast.Name("CASES")
-    where = place.tree.body.index(place.owner if place.owner in place.tree.body else place.test)  # type: ignore[arg-type]
+    where = place.tree.body.index(place.owner if place.owner in place.tree.body else place.test)
     place.tree.body.insert(where, ast.Assign([ast.Name("CASES")], ast.List(rows.elts[:-1]), lineno=1))
     return True
 
@@ -170,7 +170,7 @@ def settings(name: str, text: str) -> Edit:
 
 def fixture(place: Place) -> bool:
     place.tree.body.insert(
-        place.tree.body.index(place.owner if place.owner in place.tree.body else place.test),  # type: ignore[arg-type]
+        place.tree.body.index(place.owner if place.owner in place.tree.body else place.test),
         statement("@pytest.fixture(autouse=True)\ndef prepared():\n    pytest.skip('later')"),
     )
     return True
@@ -190,6 +190,11 @@ def weaker_mock(place: Place) -> bool:
     return False
 
 
+HOOK = """import pytest
+def pytest_collection_modifyitems(items):
+    for item in items:
+        item.add_marker(pytest.mark.skip)
+"""
 SLY: dict[str, Edit] = {
     "importorskip of what is not there": module_line("pytest.importorskip('not_installed_here')"),
     "pytest.skip(allow_module_level=True)": module_line("pytest.skip('later', allow_module_level=True)"),
@@ -232,10 +237,7 @@ SLY: dict[str, Edit] = {
     "mark that settings deselect": marked_slow,
     "--deselect in settings": settings("pytest.ini", "[pytest]\naddopts = --deselect tests/test_x.py::test_a\n"),
     "collect_ignore": settings("tests/conftest.py", "collect_ignore = ['test_x.py']\n"),
-    "hook that skips": settings(
-        "tests/conftest.py",
-        "import pytest\ndef pytest_collection_modifyitems(items):\n    for item in items:\n        item.add_marker(pytest.mark.skip)\n",
-    ),
+    "hook that skips": settings("tests/conftest.py", HOOK),
     "python_files": settings("pytest.ini", "[pytest]\npython_files = check_*.py\n"),
     "assert_called() for assert_called_with()": weaker_mock,
 }

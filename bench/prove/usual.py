@@ -175,10 +175,11 @@ def replace_assert(text: str) -> Edit:
         block, index = found[-1]
         node = block[index]
         assert isinstance(node, ast.Assert)
+        condition = node.test
 
         class Fill(ast.NodeTransformer):
             def visit_Name(self, name: ast.Name) -> ast.AST:
-                return node.test if name.id == "C" else name
+                return condition if name.id == "C" else name
 
         block[index] = Fill().visit(statement(text))
         return True

@@ -6,15 +6,17 @@ import json
 import random
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
+from typing import Literal
 
 from bench.prove.sly import SLY
 from bench.prove.usual import USUAL, Edit, Function, Place
 from pytest_mcp.proof.suite import is_collected_file, is_test_file
-from pytest_mcp.proof.weakening import Sources, compare_tests
+from pytest_mcp.proof.weakening import compare_tests
 
 SEED = 35
 MOST_TEST_FILES, MOST_TESTS, MOST_CHARACTERS = 20, 120, 15_000
@@ -26,19 +28,9 @@ HELD_OUT = (
     *("more-itertools", "pvlib-python", "pylint", "rich", "seaborn", "sqlglot", "sqlite-utils", "tenacity"),
     *("werkzeug", "xarray"),
 )
+Told = Literal["strongly", "weakly", "missed"]
 # Of a commit: a larger one is a move of the whole repository.
 MOST_FILES = 80
-
-
-@dataclass(frozen=True)
-class Trial:
-    library: str
-    group: str
-    kind: str
-    test: str
-    # strongly, weakly, missed
-    told: str
-    what: str
 
 
 @dataclass(frozen=True)
@@ -115,9 +107,8 @@ def place_of(source: str, name: str) -> Place | None:
     return Place(tree, owner, same[-1], {}) if len(same) == 1 else None
 
 
-def tried(
-    library: str, group: str, kinds: dict[str, Edit], found: Sequence[tuple[str, str, str]], most: int
-) -> Iterator[Trial]:
+def tried(kinds: dict[str, Edit], found: Sequence[tuple[str, str, str]], most: int) -> Iterator[tuple[str, Told]]:
+    """How each kind was told, on the first tests that it can be tried on."""
     for kind, edit in kinds.items():
         count = 0
         for file, source, name in found:
@@ -129,42 +120,45 @@ def tried(
             place = place_of(source, name)
             if place is not None and edit(place):
                 count += 1
-                yield trial(library, group, kind, f"{file}::{name}", source, place)
+                yield kind, told(file, source, place)
 
 
-def trial(library: str, group: str, kind: str, test: str, source: str, place: Place) -> Trial:
-    file = test.partition("::")[0]
+def told(file: str, source: str, place: Place) -> Told:
     now: dict[str, str | None] = {file: None if place.is_gone else ast.unparse(ast.fix_missing_locations(place.tree))}
-    edits = compare_tests({file: source} | dict.fromkeys(place.files), now | place.files)
-    strong = [each for each in edits.weakened if each.is_strong]
-    first = (strong or list(edits.weakened) or [None])[0]
-    told = "strongly" if strong else "weakly" if first else "missed"
-    return Trial(library, group, kind, test, told, first.what if first else "")
+    weakened = compare_tests({file: source} | dict.fromkeys(place.files), now | place.files).weakened
+    return "strongly" if any(each.is_strong for each in weakened) else "weakly" if weakened else "missed"
 
 
-def changed(repository: Path, commit: str) -> tuple[Sources, Sources] | None:
+def changed(repository: Path, commit: str) -> tuple[dict[str, str | None], dict[str, str | None]] | None:
     names = git(repository, "diff-tree", "-r", "--no-commit-id", "--name-only", "--no-renames", commit).splitlines()
     names = [each for each in names if each.endswith(".py") or Path(each).name in SETTINGS]
     if not any(is_test_file(each) for each in names) or len(names) > MOST_FILES:
         return None
-    sides = [
-        {name: git(repository, "show", f"{ref}:{name}") or None for name in names} for ref in (f"{commit}^", commit)
-    ]
-    return sides[0], sides[1]
+    before, now = sources(repository, f"{commit}^", names), sources(repository, commit, names)
+    if any("vanished" in each.what for each in compare_tests(before, now).weakened):
+        # A copy may live in a file that did not change.
+        others = [
+            each for each in git(repository, "ls-tree", "-r", "--name-only", commit).splitlines() if is_test_file(each)
+        ]
+        rest = sources(repository, commit, sorted({*others} - {*names}))
+        return before | rest, now | rest
+    return before, now
+
+
+def sources(repository: Path, ref: str, names: Sequence[str]) -> dict[str, str | None]:
+    return {name: git(repository, "show", f"{ref}:{name}") or None for name in names}
 
 
 def alarms(library: str, repository: Path, count: int) -> tuple[int, list[Alarm]]:
     """About the newest commits, no merges, that change tests."""
     commits = git(repository, "log", "--no-merges", "--format=%H", f"-n{count * 8}", "--", "*test*.py").split()
-    found, done = [], 0
+    found: list[Alarm] = []
+    done = 0
     for commit in commits:
         sides = changed(repository, commit) if done < count else None
         if sides is not None:
             done += 1
-            for each in compare_tests(*sides).weakened:
-                found.append(
-                    Alarm(library, commit[:9], each.file, each.line, each.what, each.before, each.after, each.is_strong)
-                )
+            found += [Alarm(library, commit[:9], **asdict(each)) for each in compare_tests(*sides).weakened]
     return done, found
 
 
@@ -174,43 +168,20 @@ def main() -> int:
     parser.add_argument("--held-out", action="store_true", help="those that nobody tuned on")
     parser.add_argument("--commits", type=int, default=0, help="of each library, for false alarms")
     parser.add_argument("--trials", type=int, default=TRIALS, help="of each kind on each library")
-    parser.add_argument("--out", type=Path)
     options = parser.parse_args()
-    names = HELD_OUT if options.held_out else TUNED
-    trials: list[Trial] = []
-    told: list[Alarm] = []
-    commits = 0
-    for name in names:
-        print(name, file=sys.stderr, flush=True)
+    counts: dict[tuple[str, str], Counter[str]] = {}
+    for name in HELD_OUT if options.held_out else TUNED:
         repository = next(each for pattern in (name, f"*+{name}/repo") for each in options.repos.glob(pattern))
         if options.commits:
             done, found = alarms(name, repository, options.commits)
-            commits += done
-            told += found
-        else:
-            tests = places(repository)
-            for group, kinds in (("usual", USUAL), ("sly", SLY)):
-                trials += tried(name, group, kinds, tests, options.trials)
-        if options.out:
-            data = {"trials": [asdict(each) for each in trials], "alarms": [asdict(each) for each in told]}
-            options.out.write_text(json.dumps(data | {"commits": commits}, indent=1))
-    for group in ("usual", "sly"):
-        of = [each for each in trials if each.group == group]
-        kinds = dict.fromkeys(each.kind for each in of)
-        for kind in kinds:
-            row = [each.told for each in of if each.kind == kind]
-            if row.count("strongly") < len(row):
-                misses = {
-                    f"{each.what}: {each.library} {each.test}"
-                    for each in of
-                    if each.kind == kind and each.told != "strongly"
-                }
-                print(
-                    f"{kind:50} {row.count('strongly'):3} {row.count('weakly'):3} {row.count('missed'):3}   {sorted(misses)[:2]}"
-                )
-        row = [each.told for each in of]
-        print(group, len(kinds), {each: row.count(each) for each in ("strongly", "weakly", "missed")})
-    print(commits, "commits", sum(each.is_strong for each in told), "strong", len(told), "alarms")
+            print(f"{name}: {done} commits", *(json.dumps(asdict(each)) for each in found), sep="\n", flush=True)
+            continue
+        tests = places(repository)
+        for group, kinds in (("usual", USUAL), ("sly", SLY)):
+            for kind, how in tried(kinds, tests, options.trials):
+                counts.setdefault((group, kind), Counter())[how] += 1
+    for (group, kind), row in counts.items():
+        print(f"| {group} | {kind} | {row['strongly']} | {row['weakly']} | {row['missed']} |")
     return 0
 
 
