@@ -92,7 +92,7 @@ class FunctionChange:
         now = new.rows or ()
         gone = list((Counter(before) - Counter(now)).elements())
         lame = [each for each in now if " # " in each and each not in before]
-        lost = [each for each in gone if not self.moved.has_row(each)]
+        lost = [each for each in gone if each not in now and not self.moved.has_row(each)]
         if len(now) < len(before) and lost:
             some = "; ".join(lost[:_MOST_ROWS]) + " …" * (len(lost) > _MOST_ROWS)
             yield self.told(new.line, f"parameters removed: {len(before) - len(now)} of {len(before)}", some, "")
