@@ -118,7 +118,9 @@ class FunctionChange:
         deleted = self.moved.really_lost(self.old, self.new, lost)
         is_rewritten = any(self._rewritten(each, changed) for each in deleted)
         for each in deleted:
-            strong = not is_rewritten and each.key not in again
+            # Of several branches one stays.
+            is_branch = bool(each.reach.guards) and self._covered(each, self.new.checks)
+            strong = not is_rewritten and not is_branch and each.key not in again
             yield self.told(self._line_near(each), "check deleted", each.written, "", strong)
 
     def _line_near(self, lost: Check) -> int:
@@ -132,7 +134,8 @@ class FunctionChange:
     def _rewritten(self, lost: Check, added: Sequence[Check]) -> bool:
         """Something else is checked in its place."""
         real = [each for each in added if not each.is_constant and not each.reach.never and not each.reach.swallowed]
-        demanding = [each for each in real if each.is_raising or form_of(each.claim).rank > SOMETHING]
+        ours = [each for each in real if last_name(each.claim) in self.moved.helpers]
+        demanding = [*ours, *(each for each in real if each.is_raising or form_of(each.claim).rank > SOMETHING)]
         names = subjects(lost.inlined)
         return any(each.is_raising or lost.is_raising or names & subjects(each.inlined) for each in demanding)
 

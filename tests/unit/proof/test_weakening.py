@@ -144,6 +144,15 @@ def test_a_check_that_moved_into_a_function_that_is_called_is_not_lost() -> None
     assert [each for each in told(before, now) if each.is_strong] == []
 
 
+def test_checks_that_became_a_predicate_are_only_remarked_on() -> None:
+    before = "def test_a():\n    shop = Shop()\n    assert shop.price == 1\n    assert shop.name == 'x'\n"
+    now = (
+        "def is_whole(shop):\n    return shop.price == 1\ndef test_a():\n    shop = Shop()\n    assert is_whole(shop)\n"
+    )
+
+    assert [each for each in told(before, now) if each.is_strong] == []
+
+
 def test_a_check_that_a_called_function_no_longer_makes_is_told() -> None:
     before = (
         "def check(shop):\n    assert shop.price == 1\n    assert shop.name == 'x'\ndef test_a():\n    check(Shop())\n"
