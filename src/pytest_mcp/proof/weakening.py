@@ -99,7 +99,12 @@ class _Comparison:
         for old in sorted(gone, key=lambda each: not self.moved.has_keys(each)):
             if not self._has_copy(old) and not self.moved.has_all(old):
                 line = old.node.lineno if self.now.sources.get(old.file) is None else 1
-                yield Weakening(old.file, line, "test vanished", _named(old), "")
+                yield Weakening(old.file, line, "test vanished", _named(old), "", not self._is_taken_up(old))
+
+    def _is_taken_up(self, old: Function) -> bool:
+        """By a test with a shorter name that has more parameters now."""
+        pairs = ((self.old[a], self.new[b]) for a, b in self.pairs.items() if old.last.startswith(self.new[b].last))
+        return any(len(new.parameters) > len(before.parameters) for before, new in pairs if new.is_test)
 
     def _has_copy(self, old: Function) -> bool:
         same = [each for each in self.new.values() if each.is_test and each.last == old.last]
