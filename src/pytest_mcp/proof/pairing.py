@@ -40,8 +40,8 @@ def likeness(old: Function, new: Function) -> float:
     if old.is_like(new):
         return 2 + (old.last == new.last)
     lines = old.body.splitlines(), new.body.splitlines()
-    # A test of the same name is the same test, unless nearly nothing of it is left.
-    bonus = 0.4 if old.last == new.last else 0
+    # A test of the same name is the same test; in another class, unless nearly nothing of it is left.
+    bonus = SIMILAR_BODIES if old.name == new.name else 0.4 if old.last == new.last else 0
     if not bonus and min(map(len, lines)) * 3 < max(map(len, lines)):
         return 0
     matcher = SequenceMatcher(None, old.body.split(), new.body.split(), autojunk=False)
