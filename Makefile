@@ -12,7 +12,7 @@ WORKERS ?= 3
 # Neighbours stay with one worker, so the tests of a module share its one server; who is done early takes from the rest.
 SHARED := -n $(WORKERS) --dist worksteal
 
-.PHONY: demo test lint types unit all-tests coverage environments conformance interop clients manifests matrix soak fuzz histories load proxy sandbox page scale bench tokens suspects polluters changed
+.PHONY: demo test lint types unit all-tests coverage environments conformance interop clients manifests matrix soak fuzz histories load proxy sandbox page scale bench tokens suspects polluters changed prove
 .PHONY: docs evaluation recording picture package clean investigations help
 
 # The walk-through on examples/shop: a bug is found and fixed through the real server.
@@ -193,6 +193,12 @@ tokens: $(INSTALLED)
 suspects: $(INSTALLED)
 	@echo "== suspects"
 	@$(BIN)/python -m bench.suspects $(if $(REPOS),--repos $(REPOS)) $(ARGS)
+
+# Whether check_change is right about real commits, and its mutants in forks like those on disk: hours. Needs pip, and
+# REPOS=FOLDER with clones of the libraries. ARGS="--commits 2 click" measures some.
+prove: $(INSTALLED)
+	@echo "== prove"
+	@$(BIN)/python -m bench.prove $(if $(REPOS),--repos $(REPOS)) $(ARGS)
 
 # Whether a test that leaks is found in the suites of real libraries: half an hour. Needs pip. LIBRARIES="toolz" plants
 # in some of them.

@@ -18,10 +18,12 @@ from pytest_mcp.api.requests import Arguments, DiscoverTests, ExecuteTests, Expl
 from pytest_mcp.api.results import DiscoverResult, ExecuteResult, ExplainResult, Shape
 from pytest_mcp.config.model import Bounds, Config
 from pytest_mcp.investigation.result import InvestigateFailure, InvestigateResult
+from pytest_mcp.proof.result import CheckChange, CheckResult
 from pytest_mcp.run.run import Project
 
 if TYPE_CHECKING:
     from pytest_mcp.investigation.answer import Findings
+    from pytest_mcp.proof.check import ProofFindings
 
 INSTRUCTIONS = """\
 Runs this project's pytest tests, in the project's own Python, instead of a shell.
@@ -64,6 +66,18 @@ def _answer_of_findings(findings: "Findings", _request: Arguments, _config: Conf
     from pytest_mcp.investigation.answer import answer_of  # noqa: PLC0415 - few calls need it
 
     return answer_of(findings)
+
+
+async def _check(request: CheckChange, project: Project) -> "ProofFindings":
+    from pytest_mcp.proof.check import check  # noqa: PLC0415 - few calls need it
+
+    return await check(request, project)
+
+
+def _answer_of_proof(findings: "ProofFindings", _request: Arguments, _config: Config) -> CheckResult:
+    from pytest_mcp.proof.answer import proof_answer  # noqa: PLC0415 - few calls need it
+
+    return proof_answer(findings)
 
 
 @dataclass(frozen=True)
@@ -167,6 +181,18 @@ TOOLS = (
         result=InvestigateResult,
         handler=_investigate,
         answer=_answer_of_findings,
+        runs_tests=True,
+        spelled_out=1,
+    ),
+    Tool(
+        name="check_change",
+        title="Check a change",
+        description="Tell whether the tests prove this change: new tests fail at the base, no test was weakened, edits"
+        " of the changed lines (mutants) make tests fail. Call it before you say that it is done. Runs in copies.",
+        request=CheckChange,
+        result=CheckResult,
+        handler=_check,
+        answer=_answer_of_proof,
         runs_tests=True,
         spelled_out=1,
     ),

@@ -89,6 +89,42 @@ def test_however_the_server_ends_nothing_of_its_runs_is_left(new_server: NewServ
     server.assert_gone()
 
 
+def hanging_in_a_mutant(server: HostileServer) -> str:
+    """The id of a check that has reached a mutant which hangs, in a fork with processes of its own."""
+    there = str(server.root / "there")
+    hang = STUBBORN.replace("def hang()", "def hang(there)")
+    hang = hang.replace('pathlib.Path(__file__).with_name("there")', "pathlib.Path(there)")
+    server.project({"shop.py": "", "stubborn.py": hang})
+    commit_all(server.root)
+    source = f"def guarded(x):\n    if x == 7:\n        stubborn.hang({there!r})\n    return x\n"
+    (server.root / "shop.py").write_text(f"import stubborn\n{source}", encoding="utf-8")
+    tests = "import shop\ndef test_guarded(): assert shop.guarded(1) == 1\n"
+    (server.root / "test_shop.py").write_text(tests, encoding="utf-8")
+    number = server.begin("check_change")
+    within(PATIENCE, (server.root / "there").exists)
+    return number
+
+
+@pytest.mark.parametrize("how", ["stdin closed", "SIGKILL"])
+def test_however_the_server_ends_nothing_is_left_of_a_mutant_that_hangs(new_server: NewServer, how: str) -> None:
+    server = new_server().greeted()
+    hanging_in_a_mutant(server)
+
+    ENDINGS[how](server)
+
+    server.assert_gone()
+
+
+def test_a_cancelled_check_leaves_nothing_of_its_mutants_and_copies(server: HostileServer) -> None:
+    number = hanging_in_a_mutant(server)
+
+    server.cancel(number)
+
+    within(GONE_SECONDS, lambda: not (server.leftovers() or server.folders()))
+    server.reply(server.request("ping"))
+    assert number not in server.replies
+
+
 # A client that starts a server, asks for a run, and goes on living until somebody ends it.
 CLIENT = """
 import json, subprocess, sys, time

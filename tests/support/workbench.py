@@ -86,6 +86,9 @@ class Workbench:
     async def investigate(self, **arguments: Any) -> dict[str, Any]:
         return succeeded(await call("investigate_failure", arguments, self.config))
 
+    async def check(self, **arguments: Any) -> dict[str, Any]:
+        return succeeded(await call("check_change", arguments, self.config))
+
     async def refused(self, tool: str, **arguments: Any) -> Failure:
         """The error that this call is answered with; a result would be a failure of the test."""
         answer = await call(tool, arguments, self.config)

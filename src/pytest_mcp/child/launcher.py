@@ -105,6 +105,8 @@ def plugins_of(channel: Any, job: Job) -> list[Any]:
         plugins.append(ours("call_tracing").CallTracing(reporter, job))
     if job["timing"]:
         plugins.append(ours("timing").Timer(reporter))
+    if job["proof"] is not None:
+        plugins.append(ours("proving").Proving(reporter, job, os.path.dirname(channel.path)))
     if job["workers"] is not None:
         plugins.append(ours("xdist_controller").RequestedWorkers(channel, job))
     if job["moved"] is not None:
@@ -125,7 +127,7 @@ def confined(channel: Any, job: Job) -> list[str]:
 def run(pytest: Any, channel: Any, job: Job, run_dir: str) -> int:
     args = confined(channel, job) + job["args"]
     reporter, *others = plugins_of(channel, job)
-    if job["collect_only"] or job["ids"] is not None or job["trace"] is not None:
+    if job["collect_only"] or job["ids"] is not None or job["trace"] is not None or job["proof"]:
         # It would replace what failed last time. Without the cache's plugin, its options in addopts would be errors.
         args.insert(0, "--override-ini=cache_dir=" + os.path.join(run_dir, "cache"))
     become_pytest(args)

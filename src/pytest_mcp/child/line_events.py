@@ -12,7 +12,7 @@ import threading
 from collections import deque
 from functools import lru_cache
 from types import CodeType
-from typing import Any, Callable, Dict, Iterable, NamedTuple, Union
+from typing import Any, Callable, Dict, Iterable, NamedTuple, Set, Union
 
 # Ids that no tool of the standard library has; 0, 1 and 2 are for debuggers, coverage and profilers.
 TOOL_IDS = (4, 3)
@@ -29,13 +29,18 @@ class RanCode(NamedTuple):
 
 
 Lines = Dict[int, RanCode]
+Only = Callable[[str], Set[int]]
 
 
 class LineRecorder:
-    """Common to both ways. `quiet` is code under which nothing is recorded."""
+    """Common to both ways. `quiet` is code under which nothing is recorded.
 
-    def __init__(self, is_wanted: Callable[[str], bool], quiet: Iterable[CodeType]) -> None:
+    `only` has the lines of a file that matter, if not all do: recording few is faster, and some others may come too.
+    """
+
+    def __init__(self, is_wanted: Callable[[str], bool], quiet: Iterable[CodeType], only: Only | None = None) -> None:
         self.is_wanted = lru_cache(maxsize=None)(is_wanted)
+        self.only = only
         self.quiet = {id(code): code for code in quiet}
         # How many calls of quiet code are running, and whether nothing more of this test is recorded.
         self.depth = 0
@@ -61,15 +66,15 @@ class LineRecorder:
 class TraceFunction(LineRecorder):
     """`sys.settrace`, in this thread and in those that are started while it records."""
 
-    def __init__(self, is_wanted: Callable[[str], bool], quiet: Iterable[CodeType]) -> None:
-        super().__init__(is_wanted, quiet)
+    def __init__(self, is_wanted: Callable[[str], bool], quiet: Iterable[CodeType], only: Only | None = None) -> None:
+        super().__init__(is_wanted, quiet, only)
         # Files with nothing to trace. Most calls are of their code.
         self.skipped: set[str] = set()
         self.quiet_files = {code.co_filename for code in self.quiet.values()}
         # The lines of a code object that have run, how many it has, and its local trace function.
         self.local: dict[int, tuple[set[int], int, Any]] = {}
         # The object is kept, so that its id stays its own.
-        self.sizes: dict[int, tuple[CodeType, int]] = {}
+        self.sizes: dict[int, tuple[CodeType, int, set[int]]] = {}
         self.function = self.trace_function()
 
     def resume(self) -> bool:
@@ -130,14 +135,19 @@ class TraceFunction(LineRecorder):
 
     def first_call(self, code: CodeType) -> Any:
         if id(code) not in self.sizes:
+            lines = {line for _, line in dis.findlinestarts(code)}
+            wanted = lines if self.only is None else lines & self.only(code.co_filename)
             # From Python 3.11 on, instructions that prepare a call have the line of the `def`.
-            lines = {line for _, line in dis.findlinestarts(code)} - {code.co_firstlineno}
-            self.sizes[id(code)] = (code, len(lines))
+            self.sizes[id(code)] = (code, len(wanted - {code.co_firstlineno}), wanted)
+        wanted = self.sizes[id(code)][2]
+        if not wanted:
+            self.local[id(code)] = (wanted, 0, None)
+            return None
         entry = self.lines.setdefault(id(code), RanCode(code, set()))
         add = entry.lines.add
 
         def local(frame: Any, event: str, _argument: Any) -> Any:
-            if event == "line":
+            if event == "line" and frame.f_lineno in wanted:
                 add(frame.f_lineno)
             return local
 
@@ -221,12 +231,12 @@ class Monitoring(LineRecorder):
 Recorder = Union[Monitoring, TraceFunction]
 
 
-def recorder(is_wanted: Callable[[str], bool], quiet: Iterable[CodeType]) -> Recorder:
+def recorder(is_wanted: Callable[[str], bool], quiet: Iterable[CodeType], only: Only | None = None) -> Recorder:
     monitoring: Any = getattr(sys, "monitoring", None)
     for tool in TOOL_IDS if monitoring else ():
         if monitoring.get_tool(tool) is None:
             return Monitoring(is_wanted, quiet, tool)
-    return TraceFunction(is_wanted, quiet)
+    return TraceFunction(is_wanted, quiet, only)
 
 
 def function_name(code: CodeType) -> str:

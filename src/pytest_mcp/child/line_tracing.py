@@ -19,7 +19,7 @@ from typing import Counter as Count
 
 import pytest
 from import_origins import INSTALLED
-from line_events import Lines, RanCode, function_name, recorder
+from line_events import Lines, RanCode, Recorder, function_name, recorder
 from source_lines import ranges_of
 from tests_to_run import turn_off
 
@@ -51,21 +51,54 @@ OWN_VARIANTS = 40
 IN_TURN = 20
 
 
-class Tracing:
+class FixtureLines:
+    """Credits what a fixture has run that several tests share to each of these tests."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self.recorder = recorder
+        self.shared: dict[int, tuple[Any, Lines]] = {}
+        # Of the test that runs.
+        self.used: list[Lines] = []
+
+    def recording(self) -> Iterator[None]:
+        yield
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_fixture_setup(self, fixturedef: Any) -> Generator[None, None, None]:
+        if fixturedef.scope == "function":
+            yield from self.recording()
+            return
+        before = self.recorder.take()
+        yield from self.recording()
+        own = self.recorder.take()
+        self.shared[id(fixturedef)] = (fixturedef, own)
+        self.recorder.lines = merged(before, own)
+
+    def pytest_fixture_post_finalizer(self, fixturedef: Any) -> None:
+        self.shared.pop(id(fixturedef), None)
+
+    # Behind it, because the last test that uses a fixture also finalizes it.
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtest_setup(self, item: Any) -> Generator[None, None, None]:
+        yield
+        with suppress(Exception):
+            names, node_id = getattr(item, "fixturenames", ()), item.nodeid
+            used = [pair for pair in self.shared.values() if pair[0].argname in names]
+            self.used = [lines for fixture, lines in used if node_id.startswith(fixture.baseid or "")]
+
+
+class Tracing(FixtureLines):
     def __init__(self, reporter: Reporter, job: Job) -> None:
         assert job["trace"] is not None
         self.reporter = reporter
         self.trace = job["trace"]
         self.files = ProjectFiles(job["root"])
-        self.recorder = recorder(self.files.has, explaining_code())
+        super().__init__(recorder(self.files.has, explaining_code()))
         self.clock = time.monotonic
         self.started = 0.0
         self.ran: dict[int, CodeType] = {}
         self.failing: list[Any] = []
         self.is_recording = self.is_traced = False
-        # What fixtures that several tests share have run; it counts for each of these tests.
-        self.shared: dict[int, tuple[Any, Lines]] = {}
-        self.used: list[Lines] = []
 
     # A wrapper, so that it comes before pytest-cov starts: only one trace function can be set.
     @pytest.hookimpl(hookwrapper=True)
@@ -137,29 +170,6 @@ class Tracing:
             items[index + 2 :] = nearest[: self.trace["most_tests"]]
 
     # --- what they run -------------------------------------------------------------------------
-
-    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
-    def pytest_fixture_setup(self, fixturedef: Any) -> Generator[None, None, None]:
-        if fixturedef.scope == "function":
-            yield from self.recording()
-            return
-        before = self.recorder.take()
-        yield from self.recording()
-        own = self.recorder.take()
-        self.shared[id(fixturedef)] = (fixturedef, own)
-        self.recorder.lines = merged(before, own)
-
-    def pytest_fixture_post_finalizer(self, fixturedef: Any) -> None:
-        self.shared.pop(id(fixturedef), None)
-
-    # Behind it, because the last test that uses a fixture also finalizes it.
-    @pytest.hookimpl(hookwrapper=True)
-    def pytest_runtest_setup(self, item: Any) -> Generator[None, None, None]:
-        yield
-        with suppress(Exception):
-            names, node_id = getattr(item, "fixturenames", ()), item.nodeid
-            used = [pair for pair in self.shared.values() if pair[0].argname in names]
-            self.used = [lines for fixture, lines in used if node_id.startswith(fixture.baseid or "")]
 
     # The innermost wrapper, for speed: with `settrace` every call in the hooks of other plugins takes longer.
     @pytest.hookimpl(hookwrapper=True, trylast=True)

@@ -31,6 +31,7 @@ COMMANDS = {
     "run": "run tests and print a report for people",
     "discover": "list tests",
     "merge": "make one answer of the answers of `run --shard`",
+    "check": "tell whether the tests prove this change",
     "investigate": "tell why a test fails: always, sometimes, by order or an old bug",
     "history": "tell from recorded runs what is flaky, slower or failing",
     "call": "call one tool and print the reply that an MCP client gets",
@@ -46,11 +47,11 @@ nothing else. Clients start it without a command; people type one of these:
 
 `pytest-mcp COMMAND --help` says more. The options below are the server's."""
 # Commands whose exit code for a usage error is pytest's; that of the others is argparse's.
-EXIT_LIKE_PYTEST = ("run", "discover", "merge", "investigate", "history")
+EXIT_LIKE_PYTEST = ("run", "discover", "merge", "check", "investigate", "history")
 # Commands for people: they may be typed anywhere inside a project.
-IN_A_PROJECT = ("run", "discover", "investigate", "history", "setup", "doctor")
+IN_A_PROJECT = ("run", "discover", "check", "investigate", "history", "setup", "doctor")
 # Those of them that execute code of the project.
-RUNS_TESTS = ("run", "discover", "investigate", "doctor")
+RUNS_TESTS = ("run", "discover", "check", "investigate", "doctor")
 # Its value may be left out, and has to be typed behind `=`, or the next word would be taken for it.
 OPTIONAL_VALUE = "--changed"
 # Commands for which people type the flags of pytest.

@@ -28,6 +28,7 @@ from pytest_mcp.text import in_line
 if TYPE_CHECKING:
     from pytest_mcp.investigation.answer import Findings
     from pytest_mcp.page.content import PageOrigin
+    from pytest_mcp.proof.check import ProofFindings
 
 _PLAIN = Painter(has_colours=False)
 # The size of the report for viewers that run no scripts.
@@ -97,16 +98,28 @@ def run_page(report: Report, origin: "PageOrigin", config: Config | None, create
     return frame.file(document.run_document(content, origin, created=created, most=frame.room(plain)), plain)
 
 
-def page_of(known: "Findings | Report", origin: "PageOrigin", config: Config, created: str) -> str:
-    """The page of an investigation or a run; a call that was refused has a report too."""
+def page_of(known: "Findings | ProofFindings | Report", origin: "PageOrigin", config: Config, created: str) -> str:
+    """The page of a check, an investigation or a run; a call that was refused has a report too."""
     if isinstance(known, Report):
         return run_page(known, origin, config, created)
     from pytest_mcp.investigation import answer, page, terminal  # noqa: PLC0415
+    from pytest_mcp.investigation.answer import Findings  # noqa: PLC0415
     from pytest_mcp.page import frame  # noqa: PLC0415
 
+    if not isinstance(known, Findings):
+        return _proof_page(known, origin, created)
     result = answer.answer_of(known)
     plain = "\n".join(terminal.report_lines(result, _PLAIN, again=again(result.rerun, origin)))
     return frame.file(page.page_of(known, result, origin, created=created, most=frame.room(plain)), plain)
+
+
+def _proof_page(known: "ProofFindings", origin: "PageOrigin", created: str) -> str:
+    from pytest_mcp.page import frame  # noqa: PLC0415
+    from pytest_mcp.proof import answer, page, terminal  # noqa: PLC0415
+
+    result = answer.proof_answer(known)
+    plain = "\n".join(terminal.check_lines(result, _PLAIN, again=again(result.rerun, origin)))
+    return frame.file(page.page_of_proof(result, origin, created=created, most=frame.room(plain)), plain)
 
 
 def _printed(report: Report, origin: "PageOrigin") -> list[str]:

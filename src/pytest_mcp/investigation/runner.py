@@ -19,14 +19,14 @@ from pytest_mcp.api.parameters import MAX_NODE_IDS
 from pytest_mcp.api.requests import DiscoverTargets, ExecuteTests
 from pytest_mcp.api.targets import parse_path
 from pytest_mcp.config.model import Config
-from pytest_mcp.process.job import CallTrace, Trace
+from pytest_mcp.process.job import CallTrace, Proof, Trace
 from pytest_mcp.process.supervisor_protocol import OVERTIME_SECONDS
 from pytest_mcp.python import virtualenv
 from pytest_mcp.python.interpreter import Candidate
 from pytest_mcp.report import no_result
 from pytest_mcp.run.attempt import Asked, Attempt, Call, Deadline, command_of
 from pytest_mcp.run.events import Portrait
-from pytest_mcp.run.run import Project, Run
+from pytest_mcp.run.run import OnProgress, Project, Run
 
 # A run that would have less time than this is not started.
 LEAST_SECONDS = 1
@@ -68,6 +68,8 @@ class Runner:
     options: tuple[str, ...] = ()
     # The checkout that the project in `config.root` is a copy of, and the top of the copy.
     moved: tuple[Path, Path] | None = None
+    # Told of everything that its runs report.
+    on_progress: OnProgress = lambda _progress: None
 
     def adding(self, *options: str, **variables: str) -> "Runner":
         """The same, with further options and variables."""
@@ -131,6 +133,10 @@ class Runner:
             files = [*others, *(node_id.partition("::")[0] for node_id in node_ids)]
         return await self.run([*before, *node_ids], paths=files or (), calls=calls)
 
+    async def prove(self, paths: Sequence[str], proof: Proof, ids: Sequence[str] | None = None) -> Run[ExecuteTests]:
+        """Run the tests of these files, or these of them, in forks. Raises as above."""
+        return await self._attempt(self.request(*paths), {"ids": None if ids is None else [*ids], "proof": proof})
+
     async def collect(self) -> Run[DiscoverTargets]:
         """All tests of the suite, in the order in which pytest would run them."""
         request = DiscoverTargets.model_validate(_node_ids(self.suite), context=self.config.bounds)
@@ -159,7 +165,7 @@ class Runner:
             raise OutOfTime
         config = self.config._replace(environment={**self.config.environment, **self.variables})
         # Never the server's spare: it was started in another environment, and the next call can use it.
-        call = Call(request, Project(config))
+        call = Call(request, Project(config, on_progress=self.on_progress))
         command = command_of(call, self.chosen, collects_only=call.collects_only)
         moved = None if self.moved is None else [str(folder) for folder in self.moved]
         merged: Any = {**command.job, **job, "moved": moved, "args": [*self.options, *command.job["args"]]}

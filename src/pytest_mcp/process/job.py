@@ -100,6 +100,36 @@ class CallTrace(TypedDict):
     lines_of: list[LinesOf]
 
 
+class MutantJob(TypedDict):
+    """A span of a file's bytes, from the start of the file, and the text in its place; the lines of its statement."""
+
+    number: int
+    file: str
+    line: int
+    last: int
+    start: int
+    end: int
+    text: str
+
+
+class Proof(TypedDict):
+    """Run the tests in forks, and then the mutants that their lines have."""
+
+    # The lines that matter of each file, as ranges.
+    lines: dict[str, str]
+    mutants: list[MutantJob]
+    # So many of them, not counting those that no test runs.
+    most: int
+    # Names of tests, without parameters, that run first.
+    first: list[str]
+    # For all tests, and before the last mutant is begun.
+    plain_seconds: float
+    seconds: float
+    # Each test in a fork of its own, limited by how long it takes elsewhere.
+    each: bool
+    limits: dict[str, float]
+
+
 class JobCoverage(TypedDict):
     """Measure which lines the tests run."""
 
@@ -139,6 +169,7 @@ class Job(TypedDict):
     ids: list[str] | None
     trace: Trace | None
     calls: CallTrace | None
+    proof: Proof | None
     # A checkout and the copy that is tested instead of it: no module may come from the checkout.
     moved: list[str] | None
     coverage: JobCoverage | None

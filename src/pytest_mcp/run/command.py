@@ -56,6 +56,7 @@ def build(request: Request, config: Config, python: Path, *, own_prefix: Path, c
             "ids": None,
             "trace": None,
             "calls": None,
+            "proof": None,
             "moved": None,
             "coverage": None,
             "timing": isinstance(request, ExecuteTests) and request.timing and not collect_only,

@@ -5,7 +5,7 @@ The fields are those of the records that `child` writes; a test compares the two
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, NamedTuple, TypeAlias
@@ -313,6 +313,52 @@ CallCodes = NamedTuple("CallCodes", [("test", str), ("rows", list[CallCode])])
 Calls = NamedTuple("Calls", [("test", str), ("rows", list[CallRow])])
 
 
+# --- mutants --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Probed:
+    """A test that ran in a fork: how it ended, what it raised (its class and those above), which lines it ran."""
+
+    id: str
+    outcome: str
+    seconds: float
+    raised: list[str]
+    message: str
+    lines: dict[str, str]
+
+    def __post_init__(self) -> None:
+        _check_lines(self.lines.values())
+
+
+class Tried(NamedTuple):
+    """A mutant: `killed`, `survived`, `fresh` (a fork cannot show it), `unseen`, `same`, `unstable` or
+    `harmful` (it ended the process or deleted its files), and why."""
+
+    number: int
+    outcome: str
+    why: str
+    tests: list[str]
+    ran: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class ChangedCode:
+    """Of each file, the wanted lines that have code and those that ran in imports; and whether threads began there."""
+
+    code: dict[str, str]
+    imported: dict[str, str]
+    threads: bool
+
+    def __post_init__(self) -> None:
+        _check_lines([*self.code.values(), *self.imported.values()])
+
+
+# All tests have run, as far as there was time.
+ProbingEnded = NamedTuple("ProbingEnded", [("starts_processes", bool)])
+
+
 # --- traced tests --------------------------------------------------------------------------------
 
 
@@ -336,22 +382,26 @@ class Executed:
     complete: bool
 
     def __post_init__(self) -> None:
-        left = MAX_LINES
-        for _, ranges in chain.from_iterable(self.code.values()):
-            left -= sum(last - first + 1 for first, last in _parse_ranges(ranges))
-            if left < 0:
-                raise ValueError("too many lines")
+        _check_lines(ranges for _, ranges in chain.from_iterable(self.code.values()))
 
     def lines(self) -> Iterator[Line]:
         """One by one: those of many tests would take much memory."""
         for file, functions in self.code.items():
             for name, ranges in functions:
-                for first, last in _parse_ranges(ranges):
+                for first, last in parse_ranges(ranges):
                     for number in range(first, last + 1):
                         yield Line(file, name, number)
 
 
-def _parse_ranges(ranges: str) -> Iterator[tuple[int, int]]:
+def _check_lines(texts: Iterable[str]) -> None:
+    left = MAX_LINES
+    for ranges in texts:
+        left -= sum(last - first + 1 for first, last in parse_ranges(ranges))
+        if left < 0:
+            raise ValueError("too many lines")
+
+
+def parse_ranges(ranges: str) -> Iterator[tuple[int, int]]:
     """Raises ValueError if it is no such text."""
     if not _RANGES.fullmatch(ranges):
         raise ValueError("not lines")
@@ -363,4 +413,4 @@ def _parse_ranges(ranges: str) -> Iterator[tuple[int, int]]:
         yield pair
 
 
-Event: TypeAlias = tuple[Any, ...] | AboveRoot | Phase | CoveredFile | Executed
+Event: TypeAlias = tuple[Any, ...] | AboveRoot | Phase | CoveredFile | Executed | Probed | ChangedCode

@@ -99,6 +99,10 @@ class Ledger:
     call_codes: list[events.CallCodes] = field(default_factory=list)
     calls: list[events.Calls] = field(default_factory=list)
     calls_ended: list[events.CallsEnded] = field(default_factory=list)
+    probed: list[events.Probed] = field(default_factory=list)
+    tried: list[events.Tried] = field(default_factory=list)
+    changed_code: events.ChangedCode | None = None
+    probing_ended: events.ProbingEnded | None = None
     failed: int = 0
     unreported: int = 0
     last_number: int = 0

@@ -16,6 +16,7 @@ from pytest_mcp.api.errors import CallError
 from pytest_mcp.api.results import DiscoverResult, ExecuteResult, Shape, Summary
 from pytest_mcp.investigation.result import InvestigateResult
 from pytest_mcp.process import additions
+from pytest_mcp.proof.result import CheckResult
 from pytest_mcp.report.report import Report
 from pytest_mcp.server.logs import FIELDS
 
@@ -89,6 +90,8 @@ def _facts(result: Shape) -> Facts:
             return {"verdict": verdict, **_counts(summary)}
         case DiscoverResult(count=count, collection_errors=errors):
             return {"count": count, "collection_errors": len(errors)}
+        case CheckResult(verdict=proven):
+            return {"verdict": proven}
         case InvestigateResult(kind=kind):
             return {"kind": kind}
     return {}

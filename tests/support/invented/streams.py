@@ -86,6 +86,7 @@ def fields_of(kind: type[Event]) -> dict[str, Any]:
 
 
 executed = st.lists(st.tuples(words, st.sampled_from(["1", "3-5,9"])), max_size=3)
+OF_HINT[dict[str, str]] = st.dictionaries(words, st.sampled_from(["1", "3-5,9"]), max_size=2)
 OF_HINT[Chain | None] = (st.none() | chains).map(CHAIN)
 OF_HINT[dict[str, list[tuple[str, str]]]] = st.dictionaries(words, executed, max_size=2)
 for hint in get_type_hints(Timed).values():

@@ -42,6 +42,7 @@ JOB: Job = {
     "ids": None,
     "trace": None,
     "calls": None,
+    "proof": None,
     "moved": None,
     "coverage": None,
     "timing": False,

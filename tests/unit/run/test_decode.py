@@ -22,6 +22,7 @@ def usual(kind: str) -> dict[str, Any]:
     plain |= {list[list[int]]: [[1]], list[CallRow]: [[1, 1, "x", 1, "x", 1, 1, [1], [1], [1]]]}
     plain |= {list[tuple[str, str]]: [["t", "x"]], dict[str, Any]: {}, dict[str, list[tuple[str, str]]]: {}}
     plain |= {hint: [] for hint in fields_of(Timed).values() if hint not in plain}
+    plain |= {dict[str, str]: {}}
     told = {name: plain.get(hint) for name, hint in fields_of(KINDS[kind]).items()}
     told |= {"ranges": "3-5,9"} if kind == "covered_file" else {}
     return told | ({"settings": ["../tox.ini"], "conftests": []} if kind == "above_root" else {})

@@ -1,0 +1,262 @@
+"""The pytest plugin that tries mutants of changed lines, each in a fork of a process that has only collected.
+
+One fork runs all tests and tells which changed lines each of them runs. Then comes a fork for each mutant, with the
+tests that ran its line, until one fails. A kill counts only if the same tests pass in a fork without the mutant. What a
+fork cannot show is left to a fresh process: `living_code` decides it. While a mutant is tried its file is mutated on
+disk too, for new imports and other processes: all of this happens in a copy of the checkout.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import threading
+from contextlib import contextmanager, suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any, Callable, Generator, Iterator, Sequence
+
+import pytest
+from fork import Forks, Limit
+from living_code import LivingCode, NotHonest, Same
+from source_lines import ranges_of
+from tests_in_fork import TestsInFork, base_name, has_failed, numbers
+from tests_to_run import turn_off
+
+if TYPE_CHECKING:
+    from reporter import Reporter
+
+    from pytest_mcp.process.job import Job
+
+# For one mutant tests are chosen that take so long together.
+MAX_SECONDS = 10.0
+# After a kill that was none, a mutant is tried again without the test that seemed to kill it.
+MAX_TRIES = 3
+# How often all tests are begun again behind one that ends the process.
+MAX_DEATHS = 5
+# How many tests are named of a mutant that survives, and how many run in a fresh process.
+NAMED, RUN_AFRESH = 3, 40
+# Mutated files have times of their own, so that no cache of one stands for another one.
+FUTURE = 100_000
+
+
+class Proving(TestsInFork):
+    def __init__(self, reporter: Reporter, job: Job, run_dir: str) -> None:
+        super().__init__(reporter, job)
+        self.forks = Forks(run_dir)
+        self.started = self.clock()
+        # Of each test that passes, the changed lines that it runs.
+        self.ran: dict[int, dict[str, set[int]]] = {}
+        self.at_import: dict[str, set[int]] = {}
+        self.is_traced = bool(self.wanted) and self.recorder.resume()
+
+    # A wrapper, so that it comes before pytest-cov starts: only one trace function can be set.
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_load_initial_conftests(self, early_config: Any) -> Generator[None, None, None]:
+        early_config.known_args_namespace.no_cov = True
+        yield
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_configure(self, config: Any) -> None:
+        turn_off(config)
+        config.option.continue_on_collection_errors = True
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        self.session, self.items = session, list(session.items)
+        if self.is_traced:
+            self.is_traced = self.recorder.pause()
+            self.at_import = self.lines_of(self.recorder.take())
+        gc.collect()
+        self.living = LivingCode(self.path_of, self.root)
+        gc.freeze()
+        self.forks.remember_offsets()
+        has_threads = threading.active_count() > 1
+        self.emit_lines(has_threads)
+        if self.proof["each"]:
+            self.run_each()
+        elif self.items:
+            self.run_all()
+            self.reporter.emit("probing_ended", starts_processes=self.starts_processes)
+            self.try_mutants(has_threads)
+        gc.unfreeze()
+        return True
+
+    def emit_lines(self, has_threads: bool) -> None:
+        code = {}
+        for path in self.wanted:
+            with suppress(Exception):
+                code[path] = ranges_of(self.living.lines_with_code(path) & self.wanted[path])
+        imported = {path: ranges_of(lines) for path, lines in self.at_import.items()}
+        self.reporter.emit("changed_code", code=code, imported=imported, threads=has_threads)
+
+    # --- without a mutant ----------------------------------------------------------------------
+
+    def run_all(self) -> None:
+        left, deaths = list(range(len(self.items))), 0
+        while left and deaths <= MAX_DEATHS:
+            rest = self.proof["plain_seconds"] - (self.clock() - self.started)
+            if rest <= 0:
+                return
+            ended = self.forks.run(partial(self.run_tests, left, traced=True), Limit(rest, rest))
+            for record in ended.records:
+                self.take_plain(record)
+            begun = [record["test"] for record in ended.records if record["k"] == "begun"]
+            if ended.how == "done" or not begun:
+                return
+            deaths += 1
+            if begun[-1] not in self.seconds:
+                self.emit_probed(begun[-1], {"outcome": ended.how, "seconds": 0.0})
+            left = left[left.index(begun[-1]) + 1 :]
+
+    def take_plain(self, record: dict[str, Any]) -> None:
+        if record["k"] == "processes":
+            self.starts_processes = True
+        if record["k"] != "ended":
+            return
+        place = record["test"]
+        self.seconds[place] = record["seconds"]
+        if record["outcome"] == "passed":
+            self.ran[place] = {path: numbers(ranges) for path, ranges in record["lines"].items()}
+        self.emit_probed(place, record)
+
+    def emit_probed(self, place: int, record: dict[str, Any]) -> None:
+        self.reporter.emit(
+            "probed",
+            id=self.name_of(place),
+            outcome=record["outcome"],
+            seconds=record["seconds"],
+            raised=record.get("raised", []),
+            message=record.get("message", ""),
+            lines=record.get("lines", {}),
+        )
+
+    def run_each(self) -> None:
+        """Each test in a fork of its own, so that one that hangs or breaks something spoils no other."""
+        for place in range(len(self.items)):
+            seconds = self.proof["limits"].get(self.name_of(place), 0.0)
+            self.seconds[place] = seconds
+            ended = self.forks.run(partial(self.run_tests, [place]), self.limit([place]))
+            found = [record for record in ended.records if record["k"] == "ended"]
+            self.emit_probed(place, found[0] if found else {"outcome": ended.how, "seconds": 0.0})
+
+    # --- with one ------------------------------------------------------------------------------
+
+    def try_mutants(self, has_threads: bool) -> None:
+        left = self.proof["most"]
+        for mutant in self.proof["mutants"]:
+            if left <= 0 or self.clock() - self.started > self.proof["seconds"]:
+                return
+            outcome = self.try_mutant(mutant, has_threads)
+            if outcome == "harmful":
+                # The files of the project are not what they were, or there is no room for more processes.
+                return
+            left -= outcome not in ("unseen", "same")
+
+    def try_mutant(self, mutant: Any, has_threads: bool) -> str:
+        tests = self.tests_of(mutant)
+        started = self.clock()
+        try:
+            told = self.tried(mutant, tests, has_threads) if tests else self.unseen(mutant)
+        except NotHonest as error:
+            told = {"outcome": "fresh", "why": str(error), "tests": self.names(tests[:RUN_AFRESH])}
+        except Same:
+            told = {"outcome": "same"}
+        except OSError as error:
+            told = {"outcome": "harmful", "why": type(error).__name__}
+        known: dict[str, Any] = {"why": "", "tests": [], "ran": len(tests)}
+        self.reporter.emit("tried", number=mutant["number"], **{**known, **told}, seconds=self.clock() - started)
+        return str(told["outcome"])
+
+    def unseen(self, mutant: Any) -> dict[str, Any]:
+        lines = range(mutant["line"], mutant["last"] + 1)
+        if self.at_import.get(mutant["file"], set()).isdisjoint(lines):
+            return {"outcome": "unseen"}
+        near = [place for place, ran in self.ran.items() if mutant["file"] in ran]
+        tests = self.chosen(near or list(self.ran))[:RUN_AFRESH]
+        return {"outcome": "fresh", "why": "it runs during the imports", "tests": self.names(tests), "ran": len(tests)}
+
+    def tests_of(self, mutant: Any) -> list[int]:
+        lines = set(range(mutant["line"], mutant["last"] + 1))
+        return self.chosen(
+            [place for place, ran in self.ran.items() if not lines.isdisjoint(ran.get(mutant["file"], ()))]
+        )
+
+    def chosen(self, near: list[int]) -> list[int]:
+        """New and changed tests first, then the fastest."""
+        first = self.proof["first"]
+        near.sort(key=lambda place: (base_name(self.name_of(place)) not in first, self.seconds[place]))
+        chosen: list[int] = []
+        seconds = 0.0
+        for place in near:
+            seconds += self.seconds[place]
+            if chosen and seconds > MAX_SECONDS:
+                break
+            chosen.append(place)
+        return chosen
+
+    def tried(self, mutant: Any, tests: list[int], has_threads: bool) -> dict[str, Any]:
+        path, start, end, text = mutant["file"], mutant["start"], mutant["end"], mutant["text"].encode("utf-8")
+        patch = self.living.patch(path, start, end, text)
+        if has_threads:
+            raise NotHonest("threads that began during the imports are not in a fork")
+        source = self.living.source(path)
+        for _ in range(MAX_TRIES):
+            with self.on_disk(path, source[:start] + text + source[end:], mutant["number"]):
+                ended = self.forks.run(partial(self.run_mutated, patch, tests), self.limit(tests))
+            self.drop_output()
+            begun = [record["test"] for record in ended.records if record["k"] == "begun"]
+            outcomes = [record["outcome"] for record in ended.records if record["k"] == "ended"]
+            if ended.how == "done" and len(outcomes) == len(tests) and not has_failed(outcomes):
+                if not self.at_import.get(path, set()).isdisjoint(range(mutant["line"], mutant["last"] + 1)):
+                    raise NotHonest("its line ran during the imports too")
+                return {"outcome": "survived", "tests": self.names(tests[:NAMED])}
+            if not begun:
+                return {"outcome": "unstable", "why": "no test began"}
+            if self.passes(tests[: tests.index(begun[-1]) + 1]):
+                how = "failed" if ended.how == "done" else ended.how
+                return {"outcome": "killed", "why": how, "tests": self.names(begun[-1:])}
+            tests = [test for test in tests if test != begun[-1]]
+            if not tests:
+                break
+        return {"outcome": "unstable", "why": "its tests fail in a fork without it too"}
+
+    def run_mutated(self, patch: Any, tests: Sequence[int], say: Callable[..., Any]) -> None:
+        patch.apply()
+        self.run_tests(tests, say)
+
+    def passes(self, tests: Sequence[int]) -> bool:
+        """Whether all of them pass, one after the other, without a mutant."""
+        ended = self.forks.run(partial(self.run_tests, tests), self.limit(tests))
+        self.drop_output()
+        outcomes = [record["outcome"] for record in ended.records if record["k"] == "ended"]
+        return ended.how == "done" and outcomes == ["passed"] * len(tests)
+
+    @contextmanager
+    def on_disk(self, path: str, content: bytes, number: int) -> Iterator[None]:
+        file = os.path.join(self.root, path)
+        times = os.stat(file)
+        write(file, content, times.st_mtime + FUTURE + number)
+        try:
+            yield
+        finally:
+            write(file, self.living.source(path), times.st_mtime)
+
+    def drop_output(self) -> None:
+        """What a fork that was killed has left in the file that captures output."""
+        capture = self.session.config.pluginmanager.getplugin("capturemanager")
+        with suppress(Exception):
+            capture.read_global_capture()
+
+    # --- small ---------------------------------------------------------------------------------
+
+    def name_of(self, place: int) -> str:
+        return self.reporter.relocate(self.items[place].nodeid)
+
+    def names(self, places: Sequence[int]) -> list[str]:
+        return [self.name_of(place) for place in places]
+
+
+def write(file: str, content: bytes, modified: float) -> None:
+    with open(file, "wb") as handle:
+        handle.write(content)
+    os.utime(file, (modified, modified))

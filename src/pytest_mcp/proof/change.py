@@ -1,0 +1,131 @@
+"""The two sides of a change: what git has of each changed file at the base, and what is there now."""
+
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path, PurePosixPath
+
+from pytest_mcp.api.errors import Fault, InvalidParams
+from pytest_mcp.changed import reach, working_tree
+from pytest_mcp.changed.git_commands import CannotTell, Repository
+from pytest_mcp.changed.project_files import MAX_FILE, SETTINGS, is_of_tests, read_regular
+from pytest_mcp.changed.working_tree import Base, TreeComparison
+from pytest_mcp.config.model import Config
+from pytest_mcp.investigation.base import find_base
+from pytest_mcp.process.background import in_thread
+from pytest_mcp.run.attempt import Deadline
+from pytest_mcp.run.events import parse_ranges
+from pytest_mcp.run.run import ALL_LINES, Reach
+
+_REGULAR = (b"100644", b"100755")
+_IN_WORDS = (".md", ".rst", ".txt")
+
+
+@dataclass(frozen=True)
+class TwoSides:
+    """Paths are relative to the root."""
+
+    comparison: TreeComparison
+    reach: Reach
+    before: Mapping[str, str | None]
+    now: Mapping[str, str | None]
+
+    @property
+    def tests(self) -> list[str]:
+        """Changed files that stay as they are now when the source of the base is tried."""
+        return sorted(path for path in self.comparison.changes.files if is_kept(path))
+
+    @property
+    def sources(self) -> list[str]:
+        """All others, but for documents."""
+        files = reach.without_caches(self.comparison.changes).files
+        return sorted(path for path in files if not is_kept(path) and not path.endswith(_IN_WORDS))
+
+    def lines(self) -> dict[str, frozenset[int]]:
+        """New and replaced lines of the changed Python source."""
+        added = self.comparison.added_lines().ranges or {}
+        found = {}
+        for path in self.sources:
+            source = self.now.get(path)
+            if source is not None and path.endswith(".py") and path in added:
+                whole = range(1, source.count("\n") + 2)
+                found[path] = frozenset(whole) if added[path] == ALL_LINES else numbers(added[path])
+        return found
+
+    def new_names(self) -> frozenset[str]:
+        """Words that the source has now and had not at the base; parts of the paths of new files too."""
+        words = [frozenset[str](), frozenset[str]()]
+        for path in self.sources:
+            for side, sources in enumerate((self.before, self.now)):
+                text = sources.get(path)
+                words[side] |= frozenset() if text is None else _words(f"{path} {text}")
+        return words[1] - words[0]
+
+
+def is_kept(path: str) -> bool:
+    return is_of_tests(path) or PurePosixPath(path).name in SETTINGS
+
+
+async def compare(config: Config, ref: str | None, deadline: Deadline) -> tuple[Repository, Base, TwoSides]:
+    """With the commit that the ref stands for. Raises InvalidParams if there is none, or no repository."""
+    found = await find_base(config, ref, deadline)
+    if found.base is None or found.repository is None:
+        why = (found.problem or "there is no base").removeprefix("not tried: ")
+        raise InvalidParams([Fault("base", why, "no_changes", ref)])
+    try:
+        return found.repository, found.base, await find_change(found.repository, found.base)
+    except CannotTell as error:
+        raise InvalidParams([Fault("base", f"cannot be compared: {error}", "no_changes", ref)]) from error
+
+
+async def find_change(repository: Repository, base: Base) -> TwoSides:
+    """Raises CannotTell."""
+    comparison = await working_tree.since(repository, base, lines=True)
+    root = repository.config.root
+    prefix = "" if root == repository.top else f"{repository.root.as_posix()}/"
+    files = sorted(comparison.changes.files)
+    known = {path: comparison.committed.get(prefix + path) for path in files}
+    stored = {path: file.hash for path, file in known.items() if file is not None and file.mode in _REGULAR}
+    contents = await repository.contents(list(stored.values()))
+    before = {path: _text(contents.get(name)) for path, name in stored.items()}
+    reached = await reach.tests_reached(comparison)
+    now = await in_thread(
+        lambda: {path: _text(read_regular(root / path, MAX_FILE)) for path in files if (root / path).is_file()}
+    )
+    empty = dict.fromkeys(files)
+    return TwoSides(comparison, reached, {**empty, **before}, now)
+
+
+def text_of(path: Path) -> str | None:
+    """None if it is no file with text."""
+    with suppress(OSError):
+        return _text(read_regular(path, MAX_FILE))
+    return None
+
+
+def _text(content: bytes | None) -> str | None:
+    try:
+        return None if content is None else content.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+
+
+def _words(text: str) -> frozenset[str]:
+    cleaned = "".join(character if character.isalnum() or character == "_" else " " for character in text)
+    return frozenset(cleaned.split())
+
+
+def numbers(ranges: str) -> frozenset[int]:
+    """Of the lines in `3-5,9`; none for an empty text."""
+    pairs = parse_ranges(ranges) if ranges else ()
+    return frozenset(chain.from_iterable(range(first, last + 1) for first, last in pairs))
+
+
+def ranges_of(lines: Iterable[int]) -> str:
+    ordered = sorted(lines)
+    firsts = [line for place, line in enumerate(ordered) if not place or ordered[place - 1] != line - 1]
+    lasts = [line for place, line in enumerate(ordered, 1) if place == len(ordered) or ordered[place] != line + 1]
+    return ",".join(
+        f"{first}-{last}" if first != last else f"{first}" for first, last in zip(firsts, lasts, strict=True)
+    )

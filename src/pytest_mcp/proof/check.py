@@ -1,0 +1,336 @@
+"""The steps of a check: what changed, what happened to the tests, and then two ways at once.
+
+One copy of the checkout has the tests run as they are, and the mutants of the changed lines. In another one the changed
+source is as at the base: there the new and edited tests must fail. New tests run twice more, because one that does not
+always pass proves nothing. Tests that fail here are the whole answer, once they have failed in the checkout too. All of
+it is over at one deadline; what was not tried by then is counted.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import count, zip_longest
+
+import anyio
+
+from pytest_mcp.api.errors import ExecutionFailed, InvalidParams
+from pytest_mcp.api.parameters import MAX_NODE_IDS
+from pytest_mcp.api.requests import DiscoverTargets
+from pytest_mcp.changed.base_tree import base_tree, is_part_of_change, plain_copy
+from pytest_mcp.changed.git_commands import CannotTell, Repository
+from pytest_mcp.changed.project_files import is_test
+from pytest_mcp.changed.working_tree import Base
+from pytest_mcp.environment.interpreters import Trial, try_interpreters
+from pytest_mcp.investigation.outcome import Outcome, outcome_of
+from pytest_mcp.investigation.repetitions import OnStep
+from pytest_mcp.investigation.runner import OutOfTime, Runner, deadline_of_runs
+from pytest_mcp.process.background import in_thread
+from pytest_mcp.process.job import Proof
+from pytest_mcp.proof.arid import lines_aside
+from pytest_mcp.proof.at_base import ShownAtBase, function_of, seen_by_function
+from pytest_mcp.proof.change import TwoSides, compare, is_kept, numbers, ranges_of, text_of
+from pytest_mcp.proof.collected import lost_tests
+from pytest_mcp.proof.edits import TestEdits
+from pytest_mcp.proof.mutants import Mutant, in_order, mutants_of
+from pytest_mcp.proof.result import CheckChange
+from pytest_mcp.proof.trials import ForkedTrials, FreshTrials, Trials
+from pytest_mcp.proof.weakening import compare_tests
+from pytest_mcp.run.attempt import Call
+from pytest_mcp.run.ledger import Ledger
+from pytest_mcp.run.run import Project, Steps
+
+# More mutants than this are not even sent.
+MAX_CANDIDATES = 1_000
+# So many tests are run at the base, with parameters counted one by one.
+MAX_AT_BASE = 200
+# How often a new test runs besides the first time.
+MORE_RUNS = 2
+# So many failing tests are run again in the checkout.
+MAX_FAILING = 50
+# How often everything is begun again in a new copy after a mutant that has ended the process or deleted its files.
+MAX_RESTARTS = 2
+# Of the time that is left when the tests are known, this share is for forks.
+SHARE_OF_FORKS = 0.75
+
+
+@dataclass
+class ProofFindings:
+    """What is known so far. `problem` says why there is no more."""
+
+    base: str = ""
+    has_change: bool = True
+    edits: TestEdits = field(default_factory=lambda: TestEdits((), (), ()))
+    trials: Trials = field(default_factory=lambda: Trials(()))
+    # Of new and edited tests.
+    at_base: dict[str, ShownAtBase] = field(default_factory=dict)
+    new: tuple[str, ...] = ()
+    # In the checkout, by node id.
+    failing: dict[str, Outcome] = field(default_factory=dict)
+    # Lines of each file that changed and have code, and those of them that no test ran.
+    changed: dict[str, frozenset[int]] = field(default_factory=dict)
+    uncovered: dict[str, frozenset[int]] = field(default_factory=dict)
+    notices: list[str] = field(default_factory=list)
+    is_cut_short: bool = False
+
+
+async def check(request: CheckChange, project: Project) -> ProofFindings:
+    """Raises InvalidParams if the base is no commit or there is no repository."""
+    config = project.config
+    seconds = request.timeout or config.default_timeout
+    end, deadline = anyio.current_time() + seconds, deadline_of_runs(seconds)
+    numbers = count(1)
+
+    def on_step(words: str) -> None:
+        project.on_progress(Steps(next(numbers), words))
+
+    on_step("comparing with the base")
+    repository, base, change = await compare(config, request.base, deadline)
+    findings = ProofFindings(base.name)
+    if not change.sources and not change.tests:
+        return replace(findings, has_change=False)
+    findings.edits = await in_thread(partial(compare_tests, change.before, change.now))
+    targets = _targets(change)
+    on_step("collecting")
+    trial = await _collected(targets, project, int(deadline.left))
+    if trial.error is not None:
+        raise trial.error
+    assert trial.chosen is not None
+    runner = Runner(config, trial.chosen, deadline, end)
+    steps = _Steps(request, runner, repository, base, change, targets, findings, on_step)
+    with anyio.move_on_at(end):
+        await steps.run()
+    return findings
+
+
+def _targets(change: TwoSides) -> list[str]:
+    """Files with tests that the change can reach, nearest first; none if that is everything."""
+    if change.reach.reason is not None:
+        return []
+    changed = [path for path in change.tests if is_test(path) and change.now.get(path) is not None]
+    files = [*changed, *(path for path in change.reach.files if is_test(path))]
+    return [*dict.fromkeys(files)][:MAX_NODE_IDS]
+
+
+async def _collected(targets: Sequence[str], project: Project, seconds: int) -> Trial[DiscoverTargets]:
+    """Of the nearest file, to find the project's Python; of everything if pytest does not collect that file."""
+    config = project.config
+
+    async def collect(*paths: str) -> Trial[DiscoverTargets]:
+        named = {"node_ids": list(paths)} if paths else {}
+        request = DiscoverTargets.model_validate(named, context=config.bounds)
+        return await try_interpreters(Call(request, Project(config, project.spare)), max(1, seconds))
+
+    trial = await collect(*targets[:1])
+    return await collect() if isinstance(trial.error, InvalidParams | ExecutionFailed) and targets else trial
+
+
+@dataclass
+class _Steps:
+    request: CheckChange
+    runner: Runner
+    repository: Repository
+    base: Base
+    change: TwoSides
+    targets: list[str]
+    findings: ProofFindings
+    on_step: OnStep
+    is_probed: anyio.Event = field(default_factory=anyio.Event)
+    scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
+
+    async def run(self) -> None:
+        found = self.findings
+        edited = [_node_id(*each) for each in found.edits.edited]
+        found.new = tuple(_node_id(*each) for each in found.edits.new)
+        if not self.targets and self.change.reach.reason is None:
+            found.notices.append("no test imports what changed, directly or through other modules")
+            await self._without_tests()
+            return
+        with self.scope:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(self._guarded, self._mutants)
+                tasks.start_soon(self._guarded, partial(self._at_base, [*found.new, *edited]))
+
+    async def _guarded(self, step: Callable[[], Awaitable[None]]) -> None:
+        """What one way cannot do is said; the other goes on."""
+        try:
+            await step()
+        except CannotTell as error:
+            self.findings.notices.append(f"not tried: {error}")
+        except (OutOfTime, TimeoutError):
+            self.findings.is_cut_short = True
+        finally:
+            self.is_probed.set()
+
+    async def _without_tests(self) -> None:
+        lines = self.change.lines()
+        self.findings.trials = Trials([])
+        self.findings.changed = self.findings.uncovered = {
+            path: each - lines_aside(self._bytes(path)) for path, each in lines.items()
+        }
+
+    # --- as it is now, and its mutants ---------------------------------------------------------
+
+    async def _mutants(self) -> None:
+        found, lines = self.findings, self.change.lines()
+        mutants = await in_thread(partial(self._candidates, lines))
+        found.trials = trials = Trials(mutants)
+        wanted = {path: set(each) for path, each in lines.items()}
+        for mutant in mutants:
+            wanted[mutant.file].update(range(mutant.first, mutant.last + 1))
+        self.on_step("running the tests")
+        for _ in range(1 + MAX_RESTARTS):
+            async with plain_copy(self.repository) as tree:
+                runner = self.runner.at(tree.top, instead_of=tree.checkout)
+                is_over = await self._forked(runner, {path: ranges_of(each) for path, each in wanted.items()}).run(
+                    trials
+                )
+                self._cover(lines)
+                self.is_probed.set()
+                if is_over and trials.places("fresh"):
+                    self.on_step("trying mutants in fresh processes")
+                    await FreshTrials(runner, {path: self._bytes(path) for path in lines}).run(trials)
+            if is_over:
+                return
+
+    def _forked(self, runner: Runner, lines: dict[str, str]) -> ForkedTrials:
+        edits, seconds = self.findings.edits, SHARE_OF_FORKS * runner.deadline.left
+        first = [_node_id(*each) for each in (*edits.new, *edits.edited)]
+        return ForkedTrials(runner, self.targets, lines, first, self.request.mutants, seconds, self._on_ledger)
+
+    def _candidates(self, lines: dict[str, frozenset[int]]) -> list[Mutant]:
+        found = [mutants_of(path, self._bytes(path), each) for path, each in lines.items()]
+        return in_order(mutant for each in found for mutant in each)[:MAX_CANDIDATES] if self.request.mutants else []
+
+    def _bytes(self, path: str) -> bytes:
+        return (self.change.now[path] or "").encode()
+
+    def _on_ledger(self, ledger: Ledger) -> None:
+        if ledger.probing_ended is None:
+            return
+        self.findings.trials.probed |= {each.id: each for each in ledger.probed}
+        self.findings.trials.selected = ledger.selected or 0
+        self.is_probed.set()
+        tried = Counter(each.outcome for each in ledger.tried)
+        done = sum(number for outcome, number in tried.items() if outcome not in ("unseen", "same"))
+        if done:
+            self.on_step(f"mutants: {done} tried, {tried['killed']} killed, {tried['survived']} survived")
+
+    def _cover(self, lines: dict[str, frozenset[int]]) -> None:
+        """Which of the changed lines no test ran. What runs during the imports is covered by them."""
+        found, code = self.findings, self.findings.trials.code
+        ran: dict[str, set[int]] = defaultdict(set)
+        for probed in found.trials.probed.values():
+            for path, text in probed.lines.items():
+                ran[path] |= numbers(text)
+        for path, each in lines.items():
+            known = numbers("" if code is None else code.code.get(path, ""))
+            imported = numbers("" if code is None else code.imported.get(path, ""))
+            found.changed[path] = frozenset(each & known) - lines_aside(self._bytes(path))
+            missed = found.changed[path] - ran[path] - imported
+            if missed:
+                found.uncovered[path] = missed
+
+    # --- at the base ---------------------------------------------------------------------------
+
+    async def _at_base(self, asked: Sequence[str]) -> None:
+        await self._compare_collected()
+        if asked:
+            await self._prove_at_base(asked)
+        else:
+            await self.is_probed.wait()
+        await self._confirm_failures()
+        passing = {each.id for each in self.findings.trials.probed.values() if each.outcome == "passed"}
+        await self._again([each for each in passing if function_of(each) in self.findings.new])
+
+    async def _compare_collected(self) -> None:
+        """Of the changed test files; of all that are reached if settings or conftest files changed."""
+        changed = [path for path in self.change.tests if is_test(path) and path.endswith(".py")]
+        others = len(changed) < len(self.change.tests)
+        files = [path for path in (self.targets if others else changed) if self.change.before.get(path, "") is not None]
+        if not files:
+            return
+        async with base_tree(self.repository, self.base) as tree:
+            runner = replace(self.runner.at(tree.top, instead_of=tree.checkout), suite=tuple(files))
+            before = [item.id for item in (await runner.collect()).ledger.items]
+        await self.is_probed.wait()
+        trials, found = self.findings.trials, self.findings
+        if before and len(trials.probed) >= trials.selected > 0:
+            root = self.runner.config.root
+            sources = {path: self.change.now.get(path) or text_of(root / path) for path in files}
+            lost = lost_tests(before, trials.probed, sources, changed, found.edits.weakened)
+            found.edits = replace(found.edits, weakened=(*found.edits.weakened, *lost))
+
+    async def _prove_at_base(self, asked: Sequence[str]) -> None:
+        def is_put_back(path: str, is_untracked: bool) -> bool:
+            return not is_kept(path) and is_part_of_change(path, is_untracked)
+
+        async with base_tree(self.repository, self.base, is_put_back) as tree:
+            await self.is_probed.wait()
+            found = self.findings
+            by_function: dict[str, list[str]] = {name: [] for name in asked}
+            for each in found.trials.probed.values():
+                if function_of(each.id) in by_function and each.outcome == "passed":
+                    by_function[function_of(each.id)].append(each.id)
+            turns = zip_longest(*by_function.values())
+            ids = [each for turn in turns for each in turn if each is not None][:MAX_AT_BASE]
+            if not ids:
+                return
+            self.on_step("running new and edited tests at the base")
+            runner = self.runner.at(tree.top, instead_of=tree.checkout)
+            limits = {each: found.trials.probed[each].seconds for each in ids}
+            files = [*dict.fromkeys(each.partition("::")[0] for each in ids)]
+            run = await runner.prove(files, _each(limits), ids)
+            ledger, names = run.ledger, self.change.new_names()
+            known = [name for name, each in by_function.items() if each]
+            found.at_base = seen_by_function(known, ledger.probed, ledger.collection_failures, names)
+
+    # --- again ---------------------------------------------------------------------------------
+
+    async def _confirm_failures(self) -> None:
+        """What fails in a fork of a copy may not fail in the checkout."""
+        trials = self.findings.trials
+        failed = [each.id for each in trials.probed.values() if each.outcome not in ("passed", "skipped")]
+        if not failed and not trials.failures:
+            return
+        self.on_step("running what failed again")
+        paths = [each.file for each in trials.failures]
+        run = await self.runner.run(failed[:MAX_FAILING] or None, paths=[] if failed else paths)
+        outcomes = {name: outcome_of(run, name) for name in (failed[:MAX_FAILING] or paths)}
+        self.findings.failing = {name: each for name, each in outcomes.items() if not each.passed}
+        if self.findings.failing:
+            # That is the answer, whatever mutants would say.
+            self.scope.cancel()
+
+    async def _again(self, ids: Sequence[str]) -> None:
+        """New tests, in fresh processes with other hash seeds."""
+        if not ids:
+            return
+        self.on_step("running new tests again")
+        async with plain_copy(self.repository) as tree:
+            runner = self.runner.at(tree.top, instead_of=tree.checkout)
+            for number in range(MORE_RUNS):
+                run = await runner.adding(PYTHONHASHSEED=str(number + 1)).run(list(ids))
+                for each in ids:
+                    outcome = outcome_of(run, each)
+                    if outcome.failed:
+                        why = f"it passed, and failed in one of {number + 1} more runs: {outcome.words}"
+                        self.findings.at_base[function_of(each)] = ShownAtBase("flaky", why)
+
+
+def _each(limits: dict[str, float]) -> Proof:
+    """Every test in a fork of its own, and no mutants."""
+    return {
+        "lines": {},
+        "mutants": [],
+        "most": 0,
+        "first": [],
+        "plain_seconds": 0.0,
+        "seconds": 0.0,
+        "each": True,
+        "limits": limits,
+    }
+
+
+def _node_id(file: str, name: str) -> str:
+    return f"{file}::{name.replace('.', '::')}"

@@ -1,0 +1,107 @@
+import ast
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import pytest_mcp
+from pytest_mcp.proof.arid import lines_aside
+from pytest_mcp.proof.change import numbers, ranges_of
+from pytest_mcp.proof.mutants import Mutant, in_order, mutants_of
+from pytest_mcp.proof.trials import mutated
+
+SOURCES = sorted(Path(pytest_mcp.__file__).parent.rglob("*.py"))
+
+
+def of(source: str, file: str = "lib.py") -> list[Mutant]:
+    return mutants_of(file, source.encode(), range(1, source.count("\n") + 2))
+
+
+def edits(source: str) -> set[str]:
+    return {mutant.after for mutant in of(source)}
+
+
+@given(st.sampled_from(SOURCES))
+def test_every_mutant_is_another_program_with_the_same_lines(path: Path) -> None:
+    source = path.read_bytes()
+    whole = ast.dump(ast.parse(source))
+
+    for mutant in mutants_of("lib.py", source, range(source.count(b"\n"))):
+        changed = mutated(source, mutant)
+        assert changed.count(b"\n") == source.count(b"\n")
+        assert ast.dump(ast.parse(changed)) != whole
+        assert mutant.first <= mutant.line <= mutant.last
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("x = a < b", {"x = a <= b"}),
+        ("x = a == b", {"x = a != b"}),
+        ("x = 3", {"x = 4"}),
+        ("x = a * b - c", {"x = (a // b) - c", "x = a * b + c"}),
+        ("x = a and b", {"x = a or b"}),
+        ("x = not a", {"x = a"}),
+        ("x = f(flag=True)", {"x = f(flag=False)"}),
+        ("if ready:\n    go()", {"if not ready:", "pass"}),
+        ("def f():\n    return g()", {"return None"}),
+        ("self.x = y", {"pass"}),
+        ("items.append(1)", {"pass", "items.append(2)"}),
+        ("x = (a <\n     b)", {"x = (a <= b)"}),
+    ],
+)
+def test_an_edit_is_one_that_a_test_should_notice(source: str, expected: set[str]) -> None:
+    assert edits(source) == expected
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        '"""Words."""',
+        "import a",
+        "assert x == 1",
+        "x = 1 if a else 2  # pragma: no cover",
+        "if TYPE_CHECKING:\n    x = 1",
+        "if __name__ == '__main__':\n    main()",
+        "@overload\ndef f(x=1): return 1",
+        "@abstractmethod\ndef f(x): return 1",
+        "def f(x):\n    raise NotImplementedError",
+        "__version__ = '1' == '2'",
+        "log.debug(x + 1)",
+        "def __repr__(self):\n    return f'{self.x + 1}'",
+        "x = f(stacklevel=2, timeout=3)",
+        "x = f'{a + 1}'",
+        "if x > best:\n    best = x",
+        "x: int = y",
+        "x = a + 'text'",
+    ],
+)
+def test_nothing_is_edited_that_nobody_would_write_a_test_for(source: str) -> None:
+    assert edits(source) == set()
+
+
+def test_examples_files_that_cannot_be_parsed_and_lines_that_did_not_change_have_none() -> None:
+    assert of("x = 1", "examples/shop.py") == []
+    assert of("x = = 1") == []
+    assert mutants_of("lib.py", b"x = 1\ny = 2\n", [2])[0].line == 2
+
+
+def test_every_line_comes_once_before_any_line_comes_twice() -> None:
+    ordered = in_order(of("x = a < b + 1\ny = c < d + 2\n"))
+
+    assert [mutant.line for mutant in ordered] == [1, 2, 1, 2, 1, 2]
+    assert ordered[0].kind == "boundary"
+
+
+def test_lines_aside_are_those_that_no_test_has_to_run() -> None:
+    source = (
+        b"if TYPE_CHECKING:\n    import a\nx = 1\ndef f():\n    raise NotImplementedError\ny = 2  # pragma: no cover\n"
+    )
+
+    assert lines_aside(source) == {1, 2, 5, 6}
+
+
+@given(st.sets(st.integers(min_value=1, max_value=60), min_size=1))
+def test_ranges_are_the_lines_that_they_were_made_of(lines: set[int]) -> None:
+    assert numbers(ranges_of(lines)) == lines
