@@ -188,7 +188,7 @@ TOOLS = (
         name="check_change",
         title="Check a change",
         description="Tell whether the tests prove this change: new tests fail at the base, no test was weakened, edits"
-        " of the changed lines (mutants) make tests fail. Call it before you say that it is done. Runs in copies.",
+        " of the changed lines (mutants) make tests fail. Call it before you say that it is done.",
         request=CheckChange,
         result=CheckResult,
         handler=_check,
