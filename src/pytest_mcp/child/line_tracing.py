@@ -60,6 +60,18 @@ class FixtureLines:
         # Of the test that runs.
         self.used: list[Lines] = []
 
+    # A wrapper, so that it comes before pytest-cov starts: only one trace function can be set.
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_load_initial_conftests(self, early_config: Any) -> Generator[None, None, None]:
+        early_config.known_args_namespace.no_cov = True
+        yield
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_configure(self, config: Any) -> None:
+        turn_off(config)
+        # Files that cannot be imported are no reason to run nothing.
+        config.option.continue_on_collection_errors = True
+
     def recording(self) -> Iterator[None]:
         yield
 
@@ -99,18 +111,6 @@ class Tracing(FixtureLines):
         self.ran: dict[int, CodeType] = {}
         self.failing: list[Any] = []
         self.is_recording = self.is_traced = False
-
-    # A wrapper, so that it comes before pytest-cov starts: only one trace function can be set.
-    @pytest.hookimpl(hookwrapper=True)
-    def pytest_load_initial_conftests(self, early_config: Any) -> Generator[None, None, None]:
-        early_config.known_args_namespace.no_cov = True
-        yield
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_configure(self, config: Any) -> None:
-        turn_off(config)
-        # Files that cannot be imported are no reason to run nothing.
-        config.option.continue_on_collection_errors = True
 
     # What a test file runs when it is imported counts for all of its tests.
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)

@@ -13,14 +13,13 @@ import os
 import threading
 from contextlib import contextmanager, suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any, Callable, Generator, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Iterator, Sequence
 
 import pytest
 from fork import Forks, Limit
 from living_code import LivingCode, NotHonest, Same
 from source_lines import ranges_of
 from tests_in_fork import TestsInFork, base_name, has_failed, numbers
-from tests_to_run import turn_off
 
 if TYPE_CHECKING:
     from reporter import Reporter
@@ -48,17 +47,6 @@ class Proving(TestsInFork):
         self.ran: dict[int, dict[str, set[int]]] = {}
         self.at_import: dict[str, set[int]] = {}
         self.is_traced = bool(self.wanted) and self.recorder.resume()
-
-    # A wrapper, so that it comes before pytest-cov starts: only one trace function can be set.
-    @pytest.hookimpl(hookwrapper=True)
-    def pytest_load_initial_conftests(self, early_config: Any) -> Generator[None, None, None]:
-        early_config.known_args_namespace.no_cov = True
-        yield
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_configure(self, config: Any) -> None:
-        turn_off(config)
-        config.option.continue_on_collection_errors = True
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
