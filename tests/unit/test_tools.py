@@ -141,7 +141,7 @@ def test_what_a_client_is_sent_of_all_tools_is_small() -> None:
     """Hints, titles and the envelope of the list have 1,000 bytes more."""
     sent = [[tool.description, tool.input_schema, tool.output_schema] for tool in TOOLS]
 
-    assert len(json.dumps(sent, separators=(",", ":")).encode()) < 12_400
+    assert len(json.dumps(sent, separators=(",", ":")).encode()) < 12_500
 
 
 @pytest.mark.parametrize("tool", [*TOOLS, test_history()], ids=lambda tool: tool.name)
