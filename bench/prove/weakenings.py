@@ -134,27 +134,19 @@ def changed(repository: Path, commit: str) -> tuple[dict[str, str | None], dict[
     names = [each for each in names if each.endswith(".py") or Path(each).name in SETTINGS]
     if not any(is_test_file(each) for each in names) or len(names) > MOST_FILES:
         return None
-    before, now = sources(repository, f"{commit}^", names), sources(repository, commit, names)
-    if any("vanished" in each.what for each in compare_tests(before, now).weakened):
-        # A copy may live in a file that did not change.
-        others = [
-            each for each in git(repository, "ls-tree", "-r", "--name-only", commit).splitlines() if is_test_file(each)
-        ]
-        rest = sources(repository, commit, sorted({*others} - {*names}))
-        return before | rest, now | rest
-    return before, now
+    return sources(repository, f"{commit}^", names), sources(repository, commit, names)
 
 
 def sources(repository: Path, ref: str, names: Sequence[str]) -> dict[str, str | None]:
     return {name: git(repository, "show", f"{ref}:{name}") or None for name in names}
 
 
-def alarms(library: str, repository: Path, count: int) -> tuple[int, list[Alarm]]:
-    """About the newest commits, no merges, that change tests."""
-    commits = git(repository, "log", "--no-merges", "--format=%H", f"-n{count * 8}", "--", "*test*.py").split()
+def alarms(library: str, repository: Path, count: int, skip: int) -> tuple[int, list[Alarm]]:
+    """About the newest commits, no merges, that change tests; without the first of them."""
+    commits = git(repository, "log", "--no-merges", "--format=%H", f"-n{skip + count * 8}", "--", "*test*.py").split()
     found: list[Alarm] = []
     done = 0
-    for commit in commits:
+    for commit in commits[skip:]:
         sides = changed(repository, commit) if done < count else None
         if sides is not None:
             done += 1
@@ -167,13 +159,14 @@ def main() -> int:
     parser.add_argument("--repos", type=Path, required=True, metavar="DIR", help="clones: NAME, or OWNER+NAME/repo")
     parser.add_argument("--held-out", action="store_true", help="those that nobody tuned on")
     parser.add_argument("--commits", type=int, default=0, help="of each library, for false alarms")
+    parser.add_argument("--skip", type=int, default=0, help="so many commits that are newer")
     parser.add_argument("--trials", type=int, default=TRIALS, help="of each kind on each library")
     options = parser.parse_args()
     counts: dict[tuple[str, str], Counter[str]] = {}
     for name in HELD_OUT if options.held_out else TUNED:
         repository = next(each for pattern in (name, f"*+{name}/repo") for each in options.repos.glob(pattern))
         if options.commits:
-            done, found = alarms(name, repository, options.commits)
+            done, found = alarms(name, repository, options.commits, options.skip)
             print(f"{name}: {done} commits", *(json.dumps(asdict(each)) for each in found), sep="\n", flush=True)
             continue
         tests = places(repository)

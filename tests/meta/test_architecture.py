@@ -50,17 +50,10 @@ PURE += ["text", "server.incoming", "terminal.colours", "cli.exit_codes", "cli.r
 PURE += ["history.request_and_result", "investigation.result"]
 PURE += ["environment.explain", "investigation.terminal"]
 PURE += ["cli.setup.clients"]
-PURE += ["proof.checks", "proof.claims", "proof.edits", "proof.function_changes", "proof.marks"]
-PURE += ["proof.pairing", "proof.reach", "proof.settings", "proof.strength", "proof.suite", "proof.weakening"]
-PURE += [
-    "proof.answer",
-    "proof.at_base",
-    "proof.collected",
-    "proof.mutants",
-    "proof.result",
-    "proof.terminal",
-    "proof.verdict",
-]
+PURE += ["proof.checks", "proof.claims", "proof.edits", "proof.pairing", "proof.settings", "proof.strength"]
+PURE += ["proof.suite", "proof.weakening"]
+PURE += ["proof.answer", "proof.at_base", "proof.collected", "proof.mutants", "proof.result"]
+PURE += ["proof.terminal", "proof.verdict"]
 # What runs before a client has its first answer.
 EARLY = ["__main__", "cli.main", "terminal.output", "config", "process.signals", "server.fast_start"]
 SUPERVISOR = ["supervisor", "supervisor_input", "supervisor_protocol", "process_tree", "signals", "removal"]

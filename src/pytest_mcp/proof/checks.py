@@ -1,43 +1,73 @@
 """What one function checks, and what keeps a check from being made or from counting.
 
-Local names are replaced by what was assigned to them, so that `x = f(); assert x == 1` is `f() == 1`, however it is
-written. A name that is assigned in a branch keeps its name.
+Local names that are assigned once are replaced by what was assigned to them, so that `x = f(); assert x == 1` is
+`f() == 1`, however it is written.
 """
 
 import ast
+import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
-from pytest_mcp.proof.claims import calls_in, claims_of, is_asserting, is_empty, keywords_of, last_name, one_line, truth
-from pytest_mcp.proof.reach import RAISING, Reach, after, fails, guarded, is_broad
+from pytest_mcp.proof.claims import (
+    RAISING,
+    calls_in,
+    claims_of,
+    is_asserting,
+    keywords_of,
+    last_name,
+    names_in,
+    one_line,
+    truth,
+    with_values,
+)
 
+# Handlers of these catch a failing assertion.
+BROAD = {"AssertionError", "Exception", "BaseException", "Failed"}
 # Characters of an expression that takes the place of its name.
 _MOST_INLINED = 400
+_SKIP = re.compile(r"(?:pytest\.|self\.|unittest\.)?(?:skip|xfail|skipTest|exit|importorskip)")
+_ENDING = (ast.Return, ast.Raise, ast.Continue, ast.Break)
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+@dataclass(frozen=True)
+class Reach:
+    """What stands between the start of a function and a statement: why it does not count, and conditions."""
+
+    dead: str = ""
+    guards: tuple[str, ...] = ()
+
+    def dying(self, dead: str) -> "Reach":
+        return replace(self, dead=self.dead or dead)
+
+    def guarded(self, condition: str) -> "Reach":
+        return replace(self, guards=(*self.guards, condition)) if condition else self
 
 
 @dataclass(frozen=True, eq=False)
 class Check:
-    """`claim` is what must hold, as it is written; `inlined` with local names replaced."""
+    """`claim` is what must hold. `under` are the statements under `raises`."""
 
     line: int
     written: str
     claim: ast.expr
-    inlined: ast.expr
     reach: Reach
-    # Both sides are one value, or the one is assigned from the other.
     is_same: bool = False
-    # The statements under `raises`.
     under: tuple[str, ...] = ()
 
     @cached_property
-    def text(self) -> str:
-        return " ".join([_sided(self.claim), *self.under])
+    def key(self) -> str:
+        sides = ast.unparse(self.claim)
+        if isinstance(self.claim, ast.Compare) and isinstance(self.claim.ops[0], ast.Eq | ast.Is):
+            sides = " == ".join(sorted(map(ast.unparse, [self.claim.left, *self.claim.comparators])))
+        return " ".join([sides, *self.under])
 
     @cached_property
-    def key(self) -> str:
-        return " ".join([_sided(self.inlined), *self.under])
+    def names(self) -> set[str]:
+        return names_in(self.claim).union(*(names_in(ast.parse(each)) for each in self.under)) - RAISING
 
     @property
     def is_raising(self) -> bool:
@@ -47,255 +77,145 @@ class Check:
     def is_constant(self) -> bool:
         return truth(self.claim) is True or self.is_same
 
-
-def _sided(claim: ast.expr) -> str:
-    if isinstance(claim, ast.Compare) and isinstance(claim.ops[0], ast.Eq | ast.Is):
-        left, right = sorted([ast.unparse(claim.left), ast.unparse(claim.comparators[0])])
-        return f"{left} == {right}"
-    return ast.unparse(claim)
+    @property
+    def is_real(self) -> bool:
+        return not self.is_constant and not self.reach.dead
 
 
-@dataclass(frozen=True)
-class _Binding:
-    value: ast.expr
-    # As it is written; empty if it is written out.
-    written: str
-    number: int
-    # Where its assignment ends.
-    line: int
-
-
-class Replaced(ast.NodeTransformer):
-    """Some nodes replaced by others; the tree that is given stays as it is. Inside f-strings nothing is replaced."""
-
-    def __init__(self, replacement: Callable[[ast.AST], ast.expr | None]) -> None:
-        self._replacement = replacement
-
-    def visit(self, node: ast.AST) -> ast.AST:
-        if (found := self._replacement(node)) is not None:
-            return found
-        if isinstance(node, ast.JoinedStr):
-            return node
-        copied = type(node)(**dict(ast.iter_fields(node)))
-        for name, value in ast.iter_fields(copied):
-            if isinstance(value, ast.AST):
-                setattr(copied, name, self.visit(value))
-            elif isinstance(value, list):
-                setattr(copied, name, [self.visit(each) if isinstance(each, ast.AST) else each for each in value])
-        return copied
-
-    @staticmethod
-    def expression(node: ast.expr, replacement: Callable[[ast.AST], ast.expr | None]) -> ast.expr:
-        replaced = Replaced(replacement).visit(node)
-        assert isinstance(replaced, ast.expr)
-        return replaced
-
-
-def with_values(node: ast.expr, values: Mapping[str, ast.expr]) -> ast.expr:
-    return Replaced.expression(node, lambda each: values.get(each.id) if isinstance(each, ast.Name) else None)
-
-
-def checks_of(function: ast.AST, helpers: frozenset[str] = frozenset()) -> list[Check]:
+class Walk:
     """`helpers` are names of functions that are known to check something."""
-    walk = _Walk(function, helpers)
-    walk.block(getattr(function, "body", []), Reach())
-    return walk.checks
 
+    def __init__(self, function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Module, helpers: frozenset[str]) -> None:
+        names = [each for each in ast.walk(function) if isinstance(each, ast.Name)]
+        self._loaded = {each.id for each in names if isinstance(each.ctx, ast.Load)}
+        self._helpers, self._known = helpers, dict[str, ast.expr]()
+        self.checks: list[Check] = []
+        # Line, text and whether nothing decides it.
+        self.skips: list[tuple[int, str, bool]] = []
+        self._learn(function, Counter(each.id for each in names if isinstance(each.ctx, ast.Store)))
+        self._block(function.body, Reach())
 
-@dataclass
-class _Walk:
-    function: ast.AST
-    helpers: frozenset[str]
-    checks: list[Check] = field(default_factory=list)
-    known: dict[str, _Binding] = field(default_factory=dict)
-    count: int = 0
+    def _learn(self, function: ast.AST, stored: Counter[str]) -> None:
+        nodes = [each for each in ast.walk(function) if isinstance(each, ast.Assign)]
+        for node in sorted(nodes, key=lambda each: each.lineno):
+            target, value = node.targets[0], self._inlined(node.value)
+            # What a list holds can change after it was assigned.
+            is_fixed = not isinstance(value, ast.List | ast.Dict | ast.Set) and len(ast.unparse(value)) <= _MOST_INLINED
+            if is_fixed and isinstance(target, ast.Name) and stored[target.id] == 1:
+                self._known[target.id] = value
 
-    @cached_property
-    def loads(self) -> Counter[str]:
-        nodes = ast.walk(self.function)
-        return Counter(node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load))
+    def _inlined(self, node: ast.expr) -> ast.expr:
+        used = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+        return with_values(node, self._known) if used & self._known.keys() else node
 
-    @cached_property
-    def reads(self) -> Mapping[str, Sequence[int]]:
-        lines: dict[str, list[int]] = {}
-        for node in ast.walk(self.function):
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-                lines.setdefault(node.id, []).append(node.lineno)
-        return lines
+    def _block(self, statements: Sequence[ast.stmt], reach: Reach) -> None:
+        previous: ast.stmt | None = None
+        for node in statements:
+            self._statement(node, reach, previous)
+            for block, dead, condition in self._blocks(node):
+                self._block(block, reach.dying(dead).guarded(condition))
+            reach, previous = _after(node, reach), node
 
-    def block(self, statements: Sequence[ast.stmt], reach: Reach) -> None:
-        for statement in statements:
-            self.statement(statement, reach)
-            reach = after(statement, reach)
-
-    def statement(self, node: ast.stmt, reach: Reach) -> None:
+    def _statement(self, node: ast.stmt, reach: Reach, previous: ast.stmt | None) -> None:
         match node:
             case ast.Assert():
-                self.claims(node.test, node, reach)
-            case ast.If() | ast.While():
-                self.branches(node, reach)
-            case ast.For() | ast.AsyncFor():
-                self.loop(node, reach)
-            case ast.Try() | ast.TryStar():
-                self.attempt(node, reach)
+                self._add(node.test, node, reach, is_same=_is_same(node.test, previous))
             case ast.With() | ast.AsyncWith():
-                self.context(node, reach)
+                for item in node.items:
+                    call = self._inlined(item.context_expr)
+                    if isinstance(call, ast.Call) and last_name(call) in RAISING:
+                        self._add(call, node, reach, under=tuple(map(ast.unparse, node.body)))
+            case ast.Assign() | ast.AnnAssign() | ast.Expr() | ast.Return() if node.value is not None:
+                for call in calls_in(node.value):
+                    if is_asserting(call) or last_name(call) in self._helpers | RAISING:
+                        self._add(call, node, reach, is_same=_is_same(claims_of(call)[0], previous))
+        if _is_skip(node) and not reach.dead:
+            certain = not reach.guards and "importorskip" not in one_line(node)
+            self.skips.append((node.lineno, one_line(node), certain))
+
+    def _add(
+        self, said: ast.expr, node: ast.stmt, reach: Reach, *, is_same: bool = False, under: tuple[str, ...] = ()
+    ) -> None:
+        written = f"with {one_line(said)}" if isinstance(node, ast.With | ast.AsyncWith) else one_line(node)
+        for claim in claims_of(self._inlined(said)):
+            self.checks.append(Check(node.lineno, written, claim, reach, is_same, under))
+
+    def _blocks(self, node: ast.stmt) -> Iterator[tuple[Sequence[ast.stmt], str, str]]:
+        """Blocks of a statement, why each does not count, and its condition."""
+        match node:
+            case ast.If() | ast.While():
+                known, text = truth(node.test), one_line(node.test)
+                dead, word = "never checked: under", "while" if isinstance(node, ast.While) else "if"
+                yield node.body, f"{dead} `{word} {text}`" * (known is False), text * (known is None)
+                yield node.orelse, f"{dead} `else` of `{text}`" * (known is True), f"not ({text})" * (known is None)
+            case ast.For() | ast.AsyncFor():
+                is_empty = truth(node.iter) is False
+                yield node.body, f"never checked: nothing in `{one_line(node.iter)}`" * is_empty, ""
+                yield node.orelse, "", ""
+            case ast.Try() | ast.TryStar():
+                yield node.body, _caught(node), ""
+                yield from ((each.body, "", f"except {last_name(each.type)}") for each in node.handlers)
+                yield from ((each, "", "") for each in (node.orelse, node.finalbody))
+            case ast.With() | ast.AsyncWith():
+                broad = next((one_line(each) for each in _catching(node) if _is_broad(each)), "")
+                yield node.body, f"its failure is caught by `{broad}`" * bool(broad), ""
             case ast.FunctionDef() | ast.AsyncFunctionDef():
-                unused = not self.loads[node.name] and not node.decorator_list
-                self.inner(node.body, replace(reach, never=reach.never or f"{node.name}() is never called" * unused))
+                unused = node.name not in self._loaded and not node.decorator_list
+                yield node.body, f"never checked: {node.name}() is never called" * unused, ""
             case ast.ClassDef():
-                self.inner(node.body, reach)
-            case ast.Match():
-                for case in node.cases:
-                    self.inner(case.body, guarded(reach, f"case {ast.unparse(case.pattern)}"))
-            case ast.Assign() | ast.AnnAssign() | ast.AugAssign():
-                self.assign(node, reach)
-            case ast.Expr() | ast.Return() if node.value is not None:
-                self.expression(node.value, node, reach)
-
-    def inner(self, statements: Sequence[ast.stmt], reach: Reach) -> None:
-        """A block that may or may not be run: what it assigns is not known afterwards."""
-        self.forget(statements)
-        before = dict(self.known)
-        self.block(statements, reach)
-        self.known = before
-
-    def forget(self, nodes: Sequence[ast.AST]) -> None:
-        stored = [each for node in nodes for each in ast.walk(node) if isinstance(each, ast.Name)]
-        for name in stored:
-            if isinstance(name.ctx, ast.Store | ast.Del):
-                self.known.pop(name.id, None)
-
-    def branches(self, node: ast.If | ast.While, reach: Reach) -> None:
-        known, condition = truth(node.test), ast.unparse(node.test)
-        dead = f"under `{'while' if isinstance(node, ast.While) else 'if'} {condition}`"
-        if known is True:
-            self.block(node.body, reach)
-        else:
-            self.inner(
-                node.body, replace(reach, never=reach.never or dead) if known is False else guarded(reach, condition)
-            )
-        otherwise = replace(reach, never=reach.never or dead) if known is True else reach
-        unknown = known is None and isinstance(node, ast.If)
-        self.inner(node.orelse, guarded(otherwise, f"not ({condition})") if unknown else otherwise)
-        self.forget([*node.body, *node.orelse])
-
-    def loop(self, node: ast.For | ast.AsyncFor, reach: Reach) -> None:
-        source = self.inline(node.iter)
-        if is_empty(source):
-            reach = replace(reach, never=reach.never or f"the loop over `{ast.unparse(node.iter)}` is empty")
-        self.forget([node])
-        self.inner(node.body, replace(reach, loops=(*reach.loops, (ast.unparse(node.target), source))))
-        self.inner(node.orelse, reach)
-
-    def attempt(self, node: ast.Try | ast.TryStar, reach: Reach) -> None:
-        catching = next((each for each in node.handlers if is_broad(each.type) and not fails(each.body)), None)
-        silent = any(isinstance(each, ast.Return | ast.Break) for part in node.finalbody for each in ast.walk(part))
-        inside = reach
-        if catching is not None or silent:
-            what = (
-                "return in finally"
-                if catching is None
-                else f"except {one_line(catching.type) if catching.type else ''}"
-            )
-            inside = replace(reach, swallowed=reach.swallowed or what.strip())
-        self.block(node.body, inside)
-        for handler in node.handlers:
-            self.inner(handler.body, guarded(reach, f"except {one_line(handler.type) if handler.type else ''}".strip()))
-        self.block([*node.orelse, *node.finalbody], reach)
-
-    def context(self, node: ast.With | ast.AsyncWith, reach: Reach) -> None:
-        for item in node.items:
-            call = self.inline(item.context_expr) if isinstance(item.context_expr, ast.Name) else item.context_expr
-            if item.optional_vars is not None:
-                self.forget([item.optional_vars])
-            if not isinstance(call, ast.Call):
-                continue
-            if last_name(call) in RAISING:
-                self.add(call, node, reach, under=tuple(ast.unparse(each) for each in node.body))
-            elif is_asserting(call):
-                self.add(call, node, reach)
-            if last_name(call) in RAISING | {"suppress"} and any(is_broad(each) for each in call.args):
-                reach = replace(reach, swallowed=reach.swallowed or one_line(call))
-        self.block(node.body, reach)
-
-    def assign(self, node: ast.Assign | ast.AnnAssign | ast.AugAssign, reach: Reach) -> None:
-        if node.value is None:
-            return
-        self.expression(node.value, node, reach)
-        value = self.inline(node.value)
-        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-        alias = self.known.get(node.value.id) if isinstance(node.value, ast.Name) else None
-        self.forget(targets)
-        self.count += 1
-        (target, *others) = targets
-        is_plain = isinstance(target, ast.Name) and not others and not isinstance(node, ast.AugAssign)
-        if is_plain and isinstance(target, ast.Name) and len(ast.unparse(value)) <= _MOST_INLINED:
-            number = alias.number if alias else self.count
-            written = ast.unparse(node.value) if calls_something(node.value) else ""
-            self.known[target.id] = _Binding(value, written, number, node.end_lineno or node.lineno)
-
-    def expression(self, value: ast.expr, node: ast.stmt, reach: Reach) -> None:
-        for call in calls_in(value):
-            name = last_name(call)
-            if name in RAISING and len(call.args) > 1 and "Regex" not in name:
-                given = ast.Call(call.func, call.args[:1], [each for each in call.keywords if each.arg == "match"])
-                under = ast.Call(call.args[1], call.args[2:], [each for each in call.keywords if each.arg != "match"])
-                self.add(given, node, reach, under=(ast.unparse(under),))
-            elif is_asserting(call):
-                self.claims(call, node, reach)
-            elif name in self.helpers:
-                self.add(call, node, reach)
-
-    def claims(self, asserted: ast.expr, node: ast.stmt, reach: Reach) -> None:
-        for claim in claims_of(asserted):
-            self.add(claim, node, reach)
-
-    def add(self, claim: ast.expr, node: ast.stmt, reach: Reach, under: tuple[str, ...] = ()) -> None:
-        written = f"with {one_line(claim)}" if isinstance(node, ast.With | ast.AsyncWith) else one_line(node)
-        same = self.is_same(claim)
-        self.checks.append(Check(node.lineno, written, claim, self.inline(claim), reach, same, under))
-
-    def inline(self, node: ast.expr) -> ast.expr:
-        used = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)} & set(self.known)
-        return with_values(node, {name: self.known[name].value for name in used}) if used else node
-
-    def is_same(self, claim: ast.expr) -> bool:
-        if not isinstance(claim, ast.Compare) or isinstance(claim.ops[0], ast.NotEq | ast.IsNot | ast.NotIn):
-            return False
-        sides = [claim.left, claim.comparators[0]]
-        texts = [ast.unparse(each) for each in sides]
-        numbers = [
-            self.known[each.id].number if isinstance(each, ast.Name) and each.id in self.known else -1 for each in sides
-        ]
-        written = [self.known[each].written for each in texts if each in self.known]
-        if texts[0] == texts[1] or any(each in texts for each in written) or (numbers[0] == numbers[1] != -1):
-            return True
-        return (
-            any(self.is_fresh(each, claim.left.lineno) for each in sides)
-            and len({ast.unparse(self.inline(each)) for each in sides}) == 1
-        )
-
-    def is_fresh(self, side: ast.expr, line: int) -> bool:
-        """A name that nothing has read since it was assigned: nothing can have changed its value."""
-        if not isinstance(side, ast.Name) or side.id not in self.known:
-            return False
-        binding = self.known[side.id]
-        return not calls_something(binding.value) and not any(
-            binding.line < each < line for each in self.reads.get(side.id, ())
-        )
+                yield node.body, "", ""
 
 
-def calls_something(node: ast.expr) -> bool:
-    return any(isinstance(each, ast.Call | ast.Await) for each in ast.walk(node))
+def _after(node: ast.stmt, reach: Reach) -> Reach:
+    """How what follows this statement is reached."""
+    if why := _end(node):
+        return reach.dying(f"never checked: after `{why}`")
+    if isinstance(node, ast.If) and truth(node.test) is None and any(map(_end, node.body)):
+        return reach.guarded(f"not ({one_line(node.test)})")
+    return reach
 
 
-def match_of(check: Check) -> str | None:
-    """The pattern of `raises`, as it is written."""
-    call = check.claim
-    if not isinstance(call, ast.Call):
-        return None
-    if "Regex" in last_name(call) and len(call.args) > 1:
-        return ast.unparse(call.args[1])
-    given = keywords_of(call).get("match")
-    return None if given is None or ast.unparse(given) == "None" else ast.unparse(given)
+def _end(node: ast.stmt) -> str:
+    """The statement that nothing of its block follows, if it is one."""
+    if isinstance(node, _ENDING) or (_is_skip(node) and "importorskip" not in one_line(node)):
+        return one_line(node)
+    if (isinstance(node, ast.If) and truth(node.test)) or (isinstance(node, ast.With) and not _catching(node)):
+        return next(filter(None, map(_end, node.body)), "")
+    return ""
+
+
+def _is_skip(node: ast.stmt) -> bool:
+    if isinstance(node, ast.Raise):
+        return "Skip" in last_name(node.exc)
+    call = node.value if isinstance(node, ast.Expr | ast.Return) else None
+    return isinstance(call, ast.Call) and bool(_SKIP.fullmatch(ast.unparse(call.func)))
+
+
+def _catching(node: ast.With | ast.AsyncWith) -> list[ast.Call]:
+    calls = [item.context_expr for item in node.items if isinstance(item.context_expr, ast.Call)]
+    return [each for each in calls if last_name(each) in RAISING | {"suppress"}]
+
+
+def _is_broad(node: ast.expr | None) -> bool:
+    if isinstance(node, ast.Call):
+        return any(map(_is_broad, [*node.args, *keywords_of(node).values()]))
+    return any(map(_is_broad, node.elts)) if isinstance(node, ast.Tuple) else node is None or last_name(node) in BROAD
+
+
+def _caught(node: ast.Try | ast.TryStar) -> str:
+    """By a handler that neither fails nor looks at what it has caught."""
+    for handler in node.handlers:
+        inside = [each for part in handler.body for each in ast.walk(part)]
+        calls = any(isinstance(each, ast.Call) and is_asserting(each) for each in inside)
+        if _is_broad(handler.type) and not calls and not any(isinstance(e, ast.Raise | ast.Assert) for e in inside):
+            return f"its failure is caught by `{one_line(handler).partition(':')[0]}`"
+    return ""
+
+
+def _is_same(claim: ast.expr, previous: ast.stmt | None) -> bool:
+    """Both sides are one expression, or the statement before assigns the one to the other."""
+    if not isinstance(claim, ast.Compare) or not isinstance(claim.ops[0], ast.Eq | ast.Is | ast.In):
+        return False
+    sides = {ast.unparse(claim.left), ast.unparse(claim.comparators[0])}
+    parts = [previous.targets[0], previous.value] if isinstance(previous, ast.Assign) else []
+    return len(sides) == 1 or sides == set(map(ast.unparse, parts))

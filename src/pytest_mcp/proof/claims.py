@@ -5,65 +5,50 @@
 """
 
 import ast
-import operator
+import builtins
 import re
-import sys
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, cast
+from collections.abc import Iterator, Mapping
+from copy import deepcopy
 
+RAISING = {"raises", "warns", "assertRaises", "assertRaisesRegex", "assertWarns", "assertWarnsRegex", "deprecated_call"}
 # What a call that nobody knows must be named to count as an assertion.
 _ASSERTING = re.compile(r"_*(?:assert|check|verify|expect|validate|ensure|compare)(?![a-z])|_*assert[A-Z]")
-_EQUAL = re.compile(r"assert_?\w*?(?:[Ee]qual|[Cc]lose|identical|same)\w*")
+_EQUAL = re.compile(r"assert_?(?!.*[Nn]ot)\w*?(?:[Ee]qual|[Cc]lose|identical|same)\w*")
 _CLOSE = re.compile(r"\w*(?:[Cc]lose|[Aa]lmost)\w*")
-_OPPOSITE: Mapping[type[ast.cmpop], type[ast.cmpop]] = {
-    ast.Eq: ast.NotEq,
-    ast.NotEq: ast.Eq,
-    ast.Is: ast.IsNot,
-    ast.IsNot: ast.Is,
-    ast.In: ast.NotIn,
-    ast.NotIn: ast.In,
-}
-_COMPARING: Mapping[str, type[ast.cmpop]] = {
-    "assertIs": ast.Is,
-    "assertIsNot": ast.IsNot,
-    "assertIn": ast.In,
-    "assertNotIn": ast.NotIn,
-    "assertNotEqual": ast.NotEq,
-    "assertNotEquals": ast.NotEq,
-    "assertGreater": ast.Gt,
-    "assertLess": ast.Lt,
-    "assertGreaterEqual": ast.GtE,
-    "assertLessEqual": ast.LtE,
-}
-_NONE = {"assertIsNone": ast.Is, "assertIsNotNone": ast.IsNot}
-_CALLED = {"assertIsInstance": "isinstance", "assertRegex": "search", "assertRaises": "raises"}
-_SORTED = {"assertCountEqual", "assertItemsEqual"}
-_RESULTS: Mapping[type[ast.cmpop], Callable[[Any, Any], object]] = {
-    ast.Eq: operator.eq,
-    ast.NotEq: operator.ne,
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
-    ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
-    ast.Is: operator.is_,
-    ast.IsNot: operator.is_not,
-}
-_FALSE_NAMES = {"TYPE_CHECKING", "typing.TYPE_CHECKING"}
-# Parts of a sequence of conditions that a person still reads.
-MOST_SHOWN = 160
-_NOTHING = object()
+# What does not tell a comparison what to overlook.
+_WORDS_ONLY = {"msg", "err_msg", "verbose", "obj"}
+_FORMS = """assertTrue A; assert_ A; assertFalse not A; assertIsNone A is None; assertIsNotNone A is not None;
+assertIs A is B; assertIsNot A is not B; assertIn A in B; assertNotIn A not in B; assertNotEqual A != B;
+assertGreater A > B; assertLess A < B; assertGreaterEqual A >= B; assertLessEqual A <= B;
+assertIsInstance isinstance(A, B); assertRegex search(B, A); assertCountEqual sorted(A) == sorted(B)"""
+_TRANSLATED = {name: form for name, _, form in (each.strip().partition(" ") for each in _FORMS.split(";"))}
+_OPPOSITE: Mapping[type[ast.cmpop], type[ast.cmpop]] = {ast.Eq: ast.NotEq, ast.Is: ast.IsNot, ast.In: ast.NotIn}
+_OPPOSITE = {**_OPPOSITE, **{b: a for a, b in _OPPOSITE.items()}}
+_MOST_SHOWN = 160
+_COMMON = {*dir(builtins), "self", "cls", "pytest", "np", "pd"}
 
 
 def one_line(node: ast.AST) -> str:
     text = " ".join(ast.unparse(node).split())
-    return text if len(text) <= MOST_SHOWN else f"{text[: MOST_SHOWN - 1]}…"
+    return text if len(text) <= _MOST_SHOWN else f"{text[: _MOST_SHOWN - 1]}…"
 
 
-def last_name(node: ast.AST) -> str:
+def last_name(node: ast.AST | None) -> str:
     """`raises` of `pytest.raises`, also of a call of it."""
     if isinstance(node, ast.Call):
         return last_name(node.func)
     return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
+def names_in(node: ast.AST) -> set[str]:
+    """What is called and looked at; nothing that every test has."""
+    found = {last_name(each) for each in ast.walk(node) if isinstance(each, ast.Name | ast.Attribute)}
+    return found - _COMMON
+
+
+def words_in(node: ast.AST) -> set[str]:
+    """With what is written out."""
+    return names_in(node) | {repr(each.value) for each in ast.walk(node) if isinstance(each, ast.Constant)}
 
 
 def keywords_of(call: ast.Call) -> dict[str, ast.expr]:
@@ -76,58 +61,56 @@ def is_asserting(call: ast.Call) -> bool:
 
 def claims_of(node: ast.expr) -> list[ast.expr]:
     """What an asserted expression or call says, conjunctions apart."""
-    if isinstance(node, ast.Call):
-        node = _translated(node)
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-        return [_negated(node)]
-    if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.And):
-        return [claim for value in node.values for claim in claims_of(value)]
-    if isinstance(node, ast.Compare) and len(node.ops) > 1:
-        sides = [node.left, *node.comparators]
-        return [ast.Compare(a, [op], [b]) for a, op, b in zip(sides, node.ops, sides[1:], strict=False)]
+    match node:
+        case ast.Call():
+            form = _translated(node)
+            return [node] if form is node else claims_of(form)
+        case ast.UnaryOp(ast.Not(), ast.Call() as call) if (form := _translated(call)) is not call:
+            return claims_of(ast.UnaryOp(ast.Not(), form))
+        case ast.UnaryOp(ast.Not(), ast.UnaryOp(ast.Not(), inner)):
+            return claims_of(inner)
+        case ast.UnaryOp(ast.Not(), ast.Compare(left, [op], others)) if type(op) in _OPPOSITE:
+            return [ast.Compare(left, [_OPPOSITE[type(op)]()], others)]
+        case ast.BoolOp(ast.And(), values):
+            return [claim for value in values for claim in claims_of(value)]
+        case ast.Compare(left, ops, others) if len(ops) > 1:
+            sides = [left, *others]
+            return [ast.Compare(a, [op], [b]) for a, op, b in zip(sides, ops, sides[1:], strict=False)]
+        case ast.Compare(left, [ast.Is() | ast.Eq()], [ast.Constant(True)]) if isinstance(left, ast.Compare):
+            return claims_of(left)
     return [node]
-
-
-def _negated(node: ast.UnaryOp) -> ast.expr:
-    inner = node.operand
-    if isinstance(inner, ast.UnaryOp) and isinstance(inner.op, ast.Not):
-        return inner.operand
-    if isinstance(inner, ast.Compare) and len(inner.ops) == 1 and type(inner.ops[0]) in _OPPOSITE:
-        return ast.Compare(inner.left, [_OPPOSITE[type(inner.ops[0])]()], inner.comparators)
-    return node
 
 
 def _translated(call: ast.Call) -> ast.expr:
     name, given = last_name(call), call.args
-    if name in ("assertTrue", "assert_", "assertFalse") and given:
-        (claim, *_) = claims = claims_of(given[0])
-        whole = claim if len(claims) == 1 else given[0]
-        return _negated(ast.UnaryOp(ast.Not(), whole)) if name == "assertFalse" else whole
-    if name in _NONE and given:
-        return ast.Compare(given[0], [_NONE[name]()], [ast.Constant(None)])
-    if len(given) < 2:
+    form = "A == B" if _EQUAL.fullmatch(name) else _TRANSLATED.get(name, "")
+    values = dict(zip("AB", given, strict=False))
+    if not form or len(values) < 1 + ("B" in form):
         return call
-    if name in _COMPARING:
-        return ast.Compare(given[0], [_COMPARING[name]()], [given[1]])
-    if name in _SORTED:
-        return ast.Compare(_call("sorted", given[0]), [ast.Eq()], [_call("sorted", given[1])])
-    if name in _CALLED:
-        return _call(_CALLED[name], *(given[:2] if name != "assertRegex" else given[1::-1]))
-    if _EQUAL.fullmatch(name) and "Not" not in name and "not" not in name.split("_"):
-        return ast.Compare(given[0], [ast.Eq()], [_expected(call, name)])
-    return call
+    options = [each for each in call.keywords if each.arg not in _WORDS_ONLY]
+    is_close = bool(_CLOSE.fullmatch(name))
+    if form == "A == B" and (options or is_close):
+        values["B"] = ast.Call(ast.Name("approx" if is_close else "alike"), given[1:], options)
+    return with_values(ast.parse(form, mode="eval").body, values)
 
 
-def _expected(call: ast.Call, name: str) -> ast.expr:
-    """The second argument, in `approx` if it is compared with a tolerance or with other options."""
-    options = [each for each in call.keywords if each.arg not in ("msg", "err_msg", "verbose", "obj")]
-    if not options and not _CLOSE.fullmatch(name):
-        return call.args[1]
-    return ast.Call(ast.Name("approx" if _CLOSE.fullmatch(name) else "alike"), [*call.args[1:]], options)
+class _Replaced(ast.NodeTransformer):
+    """Inside f-strings nothing is replaced."""
+
+    def __init__(self, values: Mapping[str, ast.expr]) -> None:
+        self._values = values
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        return self._values.get(node.id, node)
+
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.AST:
+        return node
 
 
-def _call(name: str, *given: ast.expr) -> ast.Call:
-    return ast.Call(ast.Name(name), [*given], [])
+def with_values(node: ast.expr, values: Mapping[str, ast.expr]) -> ast.expr:
+    replaced = _Replaced(values).visit(deepcopy(node))
+    assert isinstance(replaced, ast.expr)
+    return replaced
 
 
 def truth(node: ast.expr) -> bool | None:
@@ -137,53 +120,18 @@ def truth(node: ast.expr) -> bool | None:
             known = truth(operand)
             return None if known is None else not known
         case ast.BoolOp(op, values):
-            known_parts, deciding = [truth(value) for value in values], isinstance(op, ast.Or)
-            return deciding if deciding in known_parts else None if None in known_parts else not deciding
-        case ast.IfExp(test, body, orelse):
-            known = truth(test)
-            return truth(body if known else orelse) if known is not None else None
+            parts, deciding = [truth(value) for value in values], isinstance(op, ast.Or)
+            return deciding if deciding in parts else None if None in parts else not deciding
+        case ast.IfExp(test, body, orelse) if (known := truth(test)) is not None:
+            return truth(body if known else orelse)
         case ast.Lambda() | ast.GeneratorExp() | ast.Tuple(elts=[_, *_]) | ast.List(elts=[_, *_]):
             return True
-        case ast.NamedExpr(value=value):
-            return truth(value)
-        case ast.Compare(left, [op], [right]):
-            return _compared(left, op, right)
-    constant = _value(node)
-    return None if constant is _NOTHING else bool(constant)
-
-
-def _compared(left: ast.expr, op: ast.cmpop, right: ast.expr) -> bool | None:
-    if ast.unparse(left) == "__name__":
-        return False if isinstance(op, ast.Eq) else None
-    a, b = _value(left), _value(right)
-    if type(op) not in _RESULTS or a is _NOTHING or b is _NOTHING:
-        return None
-    if ast.unparse(left) == "sys.version_info" and cast(tuple[int, ...], b) > (3, 8):
-        return None
+        case ast.Call() if ast.unparse(node) in ("dict()", "list()", "set()", "tuple()", "range(0)"):
+            return False
     try:
-        return bool(_RESULTS[type(op)](a, b))
-    except TypeError:
-        return None
-
-
-def _value(node: ast.expr) -> object:
-    text = ast.unparse(node)
-    if text == "sys.version_info":
-        return tuple(sys.version_info[:3])
-    if text in _FALSE_NAMES or text in ("dict()", "list()", "set()", "tuple()", "range(0)", "iter(())"):
-        return ()
-    try:
-        return cast(object, ast.literal_eval(node))
+        return bool(ast.literal_eval(node))
     except (ValueError, TypeError, SyntaxError, RecursionError):
-        return _NOTHING
-
-
-def is_empty(node: ast.expr) -> bool:
-    """Nothing to loop over: also a slice that can hold nothing."""
-    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
-        upper = node.slice.upper
-        return isinstance(upper, ast.Constant) and upper.value == 0
-    return truth(node) is False and not isinstance(node, ast.Compare)
+        return None
 
 
 def calls_in(node: ast.AST) -> Iterator[ast.Call]:

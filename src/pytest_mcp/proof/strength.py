@@ -1,338 +1,202 @@
 """How much a check demands, and whether another one in its place demands less."""
 
 import ast
+import builtins
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Mapping, Sequence
 
-from pytest_mcp.proof.checks import Check, match_of
+from pytest_mcp.proof.checks import BROAD, Check
 from pytest_mcp.proof.claims import keywords_of, last_name, truth
-from pytest_mcp.proof.reach import BROAD
+
+# What is less, and whether that needs no second look.
+Judgement = tuple[str, bool]
+Parents = Mapping[str, str]
 
 # From what a check leaves open, least last.
 EXACT, NEAR, PART, KIND, SOMETHING, NOTHING = 6, 5, 4, 3, 2, 0
-# Functions and methods that forget a part of their argument.
-_LOSSY = {
-    **dict.fromkeys(("len", "count"), "only the length"),
-    **dict.fromkeys(("sorted", "set", "frozenset", "Counter", "sum"), "without the order"),
-    **dict.fromkeys(("type", "bool", "any", "all", "id", "hash", "abs", "min", "max"), "only a property"),
-    **dict.fromkeys(("round", "int", "floor", "ceil"), "rounded"),
-    **dict.fromkeys(
-        ("lower", "upper", "casefold", "strip", "lstrip", "rstrip", "split", "replace"), "less of the text"
-    ),
-    **dict.fromkeys(("keys", "values"), "only keys or values"),
+# Functions and attributes that forget a part of what they are given.
+_FORGETTING = {
+    "only the length": "len count size",
+    "without the order": "sorted set frozenset Counter sum",
+    "only a property": "bool any all id hash abs min max shape ndim keys values",
+    "only the type": "type __class__ dtype",
+    "rounded": "round int floor ceil",
+    "less of the text": "lower upper casefold strip lstrip rstrip replace",
 }
-_PARTS = {"startswith", "endswith", "search", "match", "fullmatch", "issubset", "issuperset", "intersection", "find"}
-_PARTS |= {"isdisjoint", "fnmatch", "findall", "count"}
-_KINDS = {"isinstance", "issubclass", "hasattr", "callable"}
-# Of a mock, from the most to the least that is demanded.
-_MOCK = (
-    *("assert_called_once_with", "assert_awaited_once_with", "assert_called_with", "assert_awaited_with"),
-    *("assert_has_calls", "assert_any_call", "assert_called_once", "assert_awaited_once"),
-    *("assert_called", "assert_awaited"),
-)
-_PARENTS: Mapping[str, str] = {
-    each.__name__: base.__name__
-    for each in vars(__import__("builtins")).values()
+_LOSSY = {name: less for less, names in _FORGETTING.items() for name in names.split()}
+# Also of mocks.
+_CALLED = {
+    EXACT: "assert_called_once_with assert_awaited_once_with assert_called_with assert_awaited_with assert_has_calls",
+    NEAR: "isclose allclose",
+    PART: "startswith endswith search match fullmatch issubset any issuperset assert_any_call assert_called_once",
+    KIND: "isinstance issubclass hasattr callable assert_called assert_awaited",
+    SOMETHING: "bool",
+}
+_CALLS = {name: rank for rank, names in _CALLED.items() for name in names.split()}
+_COMPARED: Mapping[type[ast.cmpop], tuple[int, str]] = {
+    **dict.fromkeys((ast.IsNot, ast.NotEq), (SOMETHING, "only not one value")),
+    ast.In: (PART, "only in"),
+    ast.NotIn: (SOMETHING, "only not in"),
+    **dict.fromkeys((ast.Lt, ast.LtE, ast.Gt, ast.GtE), (PART, "only a bound")),
+}
+# Of tolerances, by their names: what holds if none is given. Digits are counted as negative, so that more is looser.
+_SLACK = {"rel": 1e-6, "abs": 1e-12, "rtol": 1e-7, "atol": 0.0, "rel_tol": 1e-9, "abs_tol": 0.0, "delta": 0.0}
+_DIGITS = {"places": -7.0, "decimal": -7.0}
+_ANY_TEXT = re.compile(r"r?(['\"])(?:\^?\(?\.[*+]\??\)?\$?|)\1")
+_EMPTY = {"[]", "{}", "''", "()", "0", "0.0", "True", "False", "None", "set()"}
+_PARENTS = {
+    each.__name__: each.__bases__[0].__name__
+    for each in vars(builtins).values()
     if isinstance(each, type) and issubclass(each, BaseException)
-    for base in each.__bases__[:1]
 }
-_ANY_TEXT = re.compile(r"\W*r?['\"](?:\^?\(?\.[*+]\??\)?\$?|)['\"]")
 
 
-@dataclass(frozen=True)
-class Judgement:
-    what: str
-    is_strong: bool = True
-
-
-@dataclass(frozen=True)
-class Form:
-    rank: int
-    what: str
-
-
-def form_of(claim: ast.expr) -> Form:
-    if truth(claim) is True:
-        return Form(NOTHING, "always true")
-    if isinstance(claim, ast.Compare):
-        return _compared(claim)
-    if isinstance(claim, ast.BoolOp):
-        return Form(min(PART, *(form_of(each).rank for each in claim.values)), "one of several is enough")
-    if isinstance(claim, ast.UnaryOp) and isinstance(claim.op, ast.Not):
-        inner = form_of(claim.operand)
-        return Form(SOMETHING, "only not what it was") if inner.rank > SOMETHING else Form(SOMETHING, "only falsy")
-    if isinstance(claim, ast.Call):
-        return _called(claim)
-    return Form(SOMETHING, "only truthy")
-
-
-def _called(claim: ast.Call) -> Form:
-    name = last_name(claim)
-    if name in _KINDS:
-        return Form(KIND, f"only {name}")
-    if name in ("isclose", "allclose"):
-        return Form(NEAR, "only near")
-    if name in _PARTS or name == "any":
-        return Form(PART, f"only {name}")
-    if name == "bool":
-        return Form(SOMETHING, "only truthy")
-    if name in _MOCK:
-        return Form(EXACT - _MOCK.index(name) // 2, f"only {name}")
-    # A predicate that nobody here knows can demand as much as an equality.
-    return Form(EXACT if len(claim.args) > 1 or name.startswith("assert") else SOMETHING, "only truthy")
-
-
-def _compared(claim: ast.Compare) -> Form:
-    left, op, right = claim.left, claim.ops[0], claim.comparators[0]
-    if isinstance(op, ast.IsNot | ast.NotEq):
-        is_none = isinstance(right, ast.Constant) and right.value is None
-        return Form(SOMETHING, "only not None" if is_none else "only not one value")
-    if isinstance(op, ast.In | ast.NotIn):
-        return Form(
-            PART if isinstance(op, ast.In) else SOMETHING, "only in" if isinstance(op, ast.In) else "only not in"
-        )
-    if isinstance(op, ast.Lt | ast.LtE | ast.Gt | ast.GtE):
-        if any(isinstance(each, ast.Call) and last_name(each) == "abs" for each in (left, right)):
-            return Form(NEAR, "only near")
-        trivial = last_name(left) == "len" and ast.unparse(right) in ("0", "1")
-        return Form(SOMETHING if trivial else PART, "only not empty" if trivial else "only a bound")
-    if isinstance(op, ast.Eq) and isinstance(right, ast.Constant) and isinstance(right.value, bool):
-        return Form(SOMETHING, "only truthy")
-    if any(last_name(each) == "ANY" for each in (left, right)):
-        return Form(NOTHING, "equal to anything")
-    lossy = next((found for side in (left, right) if (found := _loss(side))), None)
-    if lossy:
-        return Form(KIND if last_name(left) == "type" else PART, lossy)
-    near = any(last_name(each) in ("approx", "isclose") for side in (left, right) for each in ast.walk(side))
-    return Form(NEAR, "only near") if near else Form(EXACT, "")
-
-
-def _loss(side: ast.expr) -> str:
-    if isinstance(side, ast.Subscript) and isinstance(side.slice, ast.Slice):
-        return "only a slice"
-    if isinstance(side, ast.Call):
-        return _LOSSY.get(last_name(side), "")
-    if isinstance(side, ast.Attribute) and side.attr in ("__class__", "shape", "size", "ndim", "dtype"):
-        return f"only {side.attr}"
-    return ""
-
-
-def judged(old: Check, new: Check, parents: Mapping[str, str]) -> Judgement | None:
+def judged(old: Check, new: Check, parents: Parents) -> Judgement | None:
     """What is weaker in the new check, which stands where the old one stood."""
-    for judge in (_neutralized, partial(_raising, parents=parents), _weaker, _looser, _conditional):
-        if (found := judge(old, new)) is not None:
-            return found
-    return None
-
-
-def _neutralized(old: Check, new: Check) -> Judgement | None:
-    if new.reach.never and not old.reach.never:
-        return Judgement(f"never checked: {new.reach.never}")
-    if new.reach.swallowed and not old.reach.swallowed:
-        return Judgement(f"its failure is caught by `{new.reach.swallowed}`")
+    if new.reach.dead and not old.reach.dead:
+        return new.reach.dead, True
     if new.is_constant and not old.is_constant:
-        return Judgement("always true" if truth(new.claim) else "compared with itself")
-    old_key, new_key = old.inlined, new.inlined
-    if isinstance(new_key, ast.Compare) and isinstance(old_key, ast.Compare) and new.claim is not new.inlined:
-        sides = [{ast.unparse(each.left), ast.unparse(each.comparators[0])} for each in (old_key, new_key)]
-        if len(sides[1]) == 1 < len(sides[0]) and isinstance(new_key.ops[0], ast.Eq):
-            return Judgement("both sides are computed in the same way", is_strong=old.text == new.text)
-    return None
-
-
-def _conditional(old: Check, new: Check) -> Judgement | None:
-    added = [each for each in new.reach.guards if each not in old.reach.guards]
-    if not added or len(new.reach.guards) <= len(old.reach.guards):
-        return None
-    return Judgement(f"checked only if {added[0]}", is_strong=False)
-
-
-def _raising(old: Check, new: Check, parents: Mapping[str, str]) -> Judgement | None:
-    if not (old.is_raising and new.is_raising):
-        return None
-    before, now = (_exceptions(each) for each in (old, new))
-    above = {name for each in before for name in _above(each, parents)}
-    above |= set() if BROAD.intersection(before) else BROAD
-    broader = [name for name in now if name not in before and name in above]
-    if broader:
-        return Judgement(f"any {broader[0]} is enough")
-    if before and set(before) < set(now):
-        return Judgement("more kinds of exceptions are enough")
-    return _matching(old, new) or _longer(old, new)
-
-
-def _exceptions(check: Check) -> list[str]:
-    call = check.claim
-    given = (
-        (call.args or [keywords_of(call).get("expected_exception", ast.Constant(None))])[0]
-        if isinstance(call, ast.Call)
-        else None
-    )
-    parts = given.elts if isinstance(given, ast.Tuple) else [given] if given is not None else []
-    return [last_name(each) for each in parts if last_name(each)]
-
-
-def _above(name: str, parents: Mapping[str, str]) -> Iterator[str]:
-    seen = {name}
-    while (name := parents.get(name) or _PARENTS.get(name, "")) and name not in seen:
-        seen.add(name)
-        yield name
-
-
-def _matching(old: Check, new: Check) -> Judgement | None:
-    before, now = match_of(old), match_of(new)
-    if before is None or now == before or _ANY_TEXT.fullmatch(before):
-        return None
-    if now is None:
-        return Judgement("no message is demanded")
-    if _ANY_TEXT.fullmatch(now):
-        return Judgement("any message is enough")
-    old_text, new_text = (re.sub(r"\W*\.[*+]\W*|[^\w ]", " ", each).split() for each in (before, now))
-    is_less = len("".join(new_text)) < len("".join(old_text)) and " ".join(new_text) in " ".join(old_text)
-    alternatives = now.count("|") > before.count("|")
-    if is_less or alternatives or (set(new_text) < set(old_text)):
-        return Judgement("less of the message is demanded")
-    return None
-
-
-def _longer(old: Check, new: Check) -> Judgement | None:
-    if not old.under or len(new.under) <= len(old.under) or old.under[-1] not in new.under:
-        return None
-    return Judgement("more statements under it can raise", is_strong=False)
-
-
-def subjects(claim: ast.expr) -> set[str]:
-    """What is looked at: the parts of the claim that are computed."""
-    found = {
-        ast.unparse(node)
-        for node in ast.walk(claim)
-        if isinstance(node, ast.Call | ast.Attribute | ast.Subscript | ast.Name)
-    }
-    return {each for each in found if each not in _LOSSY and each not in _KINDS}
-
-
-def main_subject(claim: ast.expr) -> str:
-    """The side that is not written out, or the left one."""
-    sides = [claim.left, claim.comparators[0]] if isinstance(claim, ast.Compare) else [claim]
-    if isinstance(claim, ast.Call) and claim.args and last_name(claim) in _KINDS | _PARTS:
-        sides = [claim.func.value if isinstance(claim.func, ast.Attribute) else claim.args[0]]
-    if isinstance(claim, ast.UnaryOp):
-        return main_subject(claim.operand)
-    computed = [each for each in sides if not _is_literal(each)]
-    return ast.unparse((computed or sides)[0])
-
-
-def _is_literal(node: ast.expr) -> bool:
-    return not any(isinstance(each, ast.Name | ast.Call | ast.Attribute) for each in ast.walk(node))
-
-
-def _weaker(old: Check, new: Check) -> Judgement | None:
-    if old.is_raising or new.is_raising:
-        return None
-    before, now = form_of(old.claim), form_of(new.claim)
-    if isinstance(old.claim, ast.Compare) and before.rank > SOMETHING and _is_side(new.claim, old.claim):
-        now = Form(SOMETHING, "only truthy")
-    if now.rank >= before.rank:
-        return _disjoined(old, new)
-    related = subjects(new.claim) | subjects(new.inlined)
-    wanted = {main_subject(old.claim), main_subject(old.inlined)}
-    if not wanted & related and now.rank != NOTHING:
-        return None
-    is_style = _is_style(old.claim, now) or (now.rank == NEAR and before.rank == EXACT and not _slack(new.claim))
-    return Judgement(now.what, is_strong=not is_style)
-
-
-def _is_side(claim: ast.expr, of: ast.Compare) -> bool:
-    return ast.unparse(claim) in (ast.unparse(of.left), ast.unparse(of.comparators[0]))
-
-
-def _is_style(claim: ast.expr, now: Form) -> bool:
-    """`== []` and `not`, `is True` and truth: seldom meant as less."""
-    right = ast.unparse(claim.comparators[0]) if isinstance(claim, ast.Compare) else ""
-    return now.rank == SOMETHING and right in ("[]", "{}", "''", "()", "0", "0.0", "True", "False", "None", "set()")
-
-
-def _disjoined(old: Check, new: Check) -> Judgement | None:
-    """`isinstance(x, (A, B))` of `isinstance(x, A)`, `x in (1, 2)`, another kind of loss."""
-    before, now = form_of(old.claim), form_of(new.claim)
-    if (
-        now.rank == before.rank < NEAR
-        and now.what != before.what
-        and main_subject(old.claim) == main_subject(new.claim)
-    ):
-        return Judgement(f"{now.what}, no longer {before.what.removeprefix('only ')}", is_strong=False)
-    a, b = (each.claim.args[1:2] if isinstance(each.claim, ast.Call) else [] for each in (old, new))
-    if a and b and isinstance(b[0], ast.Tuple) and last_name(old.claim) == last_name(new.claim) == "isinstance":
-        old_names = {ast.unparse(each) for each in (a[0].elts if isinstance(a[0], ast.Tuple) else a)}
-        if old_names < {ast.unparse(each) for each in b[0].elts}:
-            return Judgement("more types are enough")
-    return None
-
-
-def _looser(old: Check, new: Check) -> Judgement | None:
-    before, now = _slack(old.claim), _slack(new.claim)
-    for name, value in now.items():
-        least = before.get(name, _DEFAULTS.get(name, 0.0))
-        if value > least and name in {*before, *_DEFAULTS}:
-            return Judgement(f"larger tolerance: {name}")
-    if form_of(old.claim).rank == EXACT and isinstance(new.claim, ast.Compare):
-        lax = [text for text in _lax(new.claim) if text not in _lax(old.claim)]
-        return Judgement(f"compared with {lax[0]}") if lax else None
-    return None
-
-
-_DEFAULTS = {
-    "rel": 1e-6,
-    "abs": 1e-12,
-    "rtol": 1e-7,
-    "atol": 0.0,
-    "rel_tol": 1e-9,
-    "abs_tol": 0.0,
-    "places": -7,
-    "decimal": -7,
-}
-_DEFAULTS |= {"delta": 0.0, "bound": 0.0}
-
-
-def _slack(claim: ast.expr) -> dict[str, float]:
-    """Tolerances by their names; of digits the negative number, so that more is looser."""
-    found: dict[str, float] = {}
-    for call in (each for each in ast.walk(claim) if isinstance(each, ast.Call)):
-        name = last_name(call)
-        named = {each: value for each, value in keywords_of(call).items() if each in _DEFAULTS}
-        if name == "approx" and len(call.args) > 1:
-            named.setdefault("rel", call.args[1])
-        if name == "round" and len(call.args) > 1:
-            named["decimal"] = call.args[1]
-        for each, value in named.items():
-            if (number := _number(value)) is not None:
-                found[each] = -number if each in ("places", "decimal") else number
-    if (
-        isinstance(claim, ast.Compare)
-        and isinstance(claim.ops[0], ast.Lt | ast.LtE)
-        and "abs(" in ast.unparse(claim.left)
-    ):
-        bound = _number(claim.comparators[0])
-        found |= {} if bound is None else {"bound": bound}
+        return "compared with itself" if new.is_same else "always true", True
+    if old.is_raising and new.is_raising:
+        found = _broader(old, new, parents) or _matching(old, new) or _longer(old, new)
+    else:
+        found = _weaker(old, new) or _looser(old.claim, new.claim)
+    if found is None and len(new.reach.guards) > len(old.reach.guards):
+        return f"checked only if {new.reach.guards[-1]}", False
     return found
 
 
-def _number(node: ast.expr) -> float | None:
-    try:
-        value = ast.literal_eval(node)
-    except ValueError:
+def form_of(claim: ast.expr) -> tuple[int, str]:
+    match claim:
+        case _ if truth(claim) is True:
+            return NOTHING, "always true"
+        case ast.Compare(left, [ast.Eq() | ast.Is()], [right]):
+            return _equal(left, right)
+        case ast.Compare(ops=[op]):
+            return _COMPARED[type(op)]
+        case ast.BoolOp():
+            return min(PART, *(form_of(each)[0] for each in claim.values)), "one of several is enough"
+        case ast.UnaryOp(ast.Not()):
+            return SOMETHING, "only falsy"
+        case ast.Call():
+            name = last_name(claim)
+            # A predicate that nobody here knows can demand as much as an equality.
+            unknown = EXACT if len(claim.args) > 1 or name.startswith("assert") else SOMETHING
+            return _CALLS.get(name, unknown), f"only {name}" if name in _CALLS else "only truthy"
+    return SOMETHING, "only truthy"
+
+
+def _equal(left: ast.expr, right: ast.expr) -> tuple[int, str]:
+    if isinstance(right, ast.Constant) and isinstance(right.value, bool):
+        return SOMETHING, "only truthy"
+    if "ANY" in (last_name(left), last_name(right)):
+        return NOTHING, "equal to anything"
+    for side in (left, right):
+        if isinstance(side, ast.Subscript) and isinstance(side.slice, ast.Slice):
+            return PART, "only a slice"
+        if isinstance(side, ast.Call | ast.Attribute) and (less := _LOSSY.get(last_name(side))):
+            return KIND if less == "only the type" else PART, less
+    is_near = any(last_name(each) in ("approx", "isclose") for side in (left, right) for each in ast.walk(side))
+    return (NEAR, "only near") if is_near else (EXACT, "")
+
+
+def subject(claim: ast.expr) -> str:
+    """The side that is not written out, or the left one."""
+    match claim:
+        case ast.Compare(left, _, [right, *_]):
+            is_written = not any(isinstance(each, ast.Name | ast.Call) for each in ast.walk(left))
+            return ast.unparse(right if is_written else left)
+        case ast.UnaryOp(operand=operand):
+            return subject(operand)
+        case ast.Call(func, [first, *_]) if last_name(claim) in _CALLS:
+            return ast.unparse(func.value if isinstance(func, ast.Attribute) else first)
+    return ast.unparse(claim)
+
+
+def is_about(claim: ast.expr, wanted: str) -> bool:
+    return any(ast.unparse(each) == wanted for each in ast.walk(claim) if isinstance(each, ast.expr))
+
+
+def is_other_value(old: Check, new: Check) -> bool:
+    """Whether both are equalities of the same thing, with another value."""
+    exact = all(isinstance(each.claim, ast.Compare) and form_of(each.claim)[0] >= NEAR for each in (old, new))
+    return exact and old.key != new.key and subject(old.claim) == subject(new.claim)
+
+
+def is_implied(lost: Check, checks: Sequence[Check]) -> bool:
+    """By an equality of all that it is about."""
+    exact = [each for each in checks if each.is_real and form_of(each.claim)[0] == EXACT]
+    return form_of(lost.claim)[0] < EXACT and any(is_about(lost.claim, subject(each.claim)) for each in exact)
+
+
+def _weaker(old: Check, new: Check) -> Judgement | None:
+    (before, _), (now, what), claim = form_of(old.claim), form_of(new.claim), old.claim
+    sides = [claim.left, *claim.comparators] if isinstance(claim, ast.Compare) else []
+    if before > SOMETHING and ast.unparse(new.claim) in map(ast.unparse, sides):
+        now, what = SOMETHING, "only truthy"
+    if new.is_raising != old.is_raising or now >= before:
         return None
-    return float(value) if isinstance(value, int | float) else None
+    if now != NOTHING and not is_about(new.claim, subject(claim)):
+        return None
+    # `== []` and `not`, `is True` and truth, `==` and `approx` are seldom meant as less.
+    is_style = isinstance(claim, ast.Compare) and ast.unparse(claim.comparators[0]) in _EMPTY and now == SOMETHING
+    return what, not is_style and not (now == NEAR and not _slack(new.claim))
 
 
-def _lax(claim: ast.expr) -> list[str]:
-    calls = [each for each in ast.walk(claim) if isinstance(each, ast.Call) and last_name(each) in ("alike", "approx")]
-    given = [(name, value) for call in calls for name, value in keywords_of(call).items()]
-    return [f"{name}=False" for name, value in given if ast.unparse(value) == "False"]
+def _looser(old: ast.expr, new: ast.expr) -> Judgement | None:
+    before = {**_SLACK, **_DIGITS, **_slack(old)}
+    looser = next((name for name, value in _slack(new).items() if value > before[name]), None)
+    return None if looser is None else (f"larger tolerance: {looser}", True)
 
 
-def parents_of(trees: list[ast.Module]) -> dict[str, str]:
-    classes = [node for tree in trees for node in tree.body if isinstance(node, ast.ClassDef) and node.bases]
-    return {node.name: last_name(node.bases[0]) for node in classes}
+def _slack(claim: ast.expr) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for call in (each for each in ast.walk(claim) if isinstance(each, ast.Call)):
+        rel = call.args[1:2] if last_name(call) == "approx" else []
+        for name, value in [*(("rel", each) for each in rel), *keywords_of(call).items()]:
+            if isinstance(value, ast.Constant) and isinstance(value.value, int | float):
+                found |= {name: float(value.value)} if name in _SLACK else {}
+                found |= {name: -float(value.value)} if name in _DIGITS else {}
+    return found
+
+
+# --- exceptions and their messages -------------------------------------------------------------
+
+
+def _given(check: Check, place: int, name: str) -> ast.expr | None:
+    assert isinstance(check.claim, ast.Call)
+    found = keywords_of(check.claim).get(name) or next(iter(check.claim.args[place : place + 1]), None)
+    return None if found is None or ast.unparse(found) == "None" else found
+
+
+def _broader(old: Check, new: Check, parents: Parents) -> Judgement | None:
+    given = [_given(each, 0, "expected_exception") for each in (old, new)]
+    before, now = ([*map(last_name, each.elts if isinstance(each, ast.Tuple) else [each])] for each in given)
+    above = set() if BROAD.intersection(before) else BROAD.copy()
+    for name in before:
+        while (name := parents.get(name) or _PARENTS.get(name, "")) and name not in above:
+            above.add(name)
+    broader = [each for each in now if each in above and each not in before]
+    if broader:
+        return f"any {broader[0]} is enough", True
+    return ("more kinds of exceptions are enough", True) if any(before) and set(before) < set(now) else None
+
+
+def _matching(old: Check, new: Check) -> Judgement | None:
+    before, now = (_given(each, 1 if "Regex" in last_name(each.claim) else 9, "match") for each in (old, new))
+    if before is None or _ANY_TEXT.fullmatch(ast.unparse(before)):
+        return None
+    if now is None or _ANY_TEXT.fullmatch(ast.unparse(now)):
+        return "no message is demanded" if now is None else "any message is enough", True
+    wanted, left = _words(before), _words(now)
+    is_less = 0 < len(left) < len(wanted) and " ".join(left) in " ".join(wanted)
+    return ("less of the message is demanded", True) if is_less else None
+
+
+def _words(pattern: ast.expr) -> Sequence[str]:
+    return re.sub(r"\W*\.[*+]\W*|[^\w ]", " ", ast.unparse(pattern)).split()
+
+
+def _longer(old: Check, new: Check) -> Judgement | None:
+    is_longer = bool(old.under) and len(new.under) > len(old.under) and old.under[-1] in new.under
+    return ("more statements under it can raise", False) if is_longer else None

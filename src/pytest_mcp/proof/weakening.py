@@ -1,141 +1,158 @@
 """What a change did to the tests: the syntax trees of both sides, compared function by function.
 
 Each is compared with itself under its new name or in its new file, and each of its checks with the one that stands in
-its place. A check is deleted only if it lives on nowhere: not in another test, a helper that is called now, or as rows
-of parameters. A strong weakening is one that needs no second look; the others are remarks.
+its place. A strong weakening is one that needs no second look: nothing that came with the change can stand in for what
+is gone. All others are remarks.
 """
 
 import ast
+from collections import Counter
 from collections.abc import Iterator, Mapping
-from functools import cached_property
 
 from pytest_mcp.proof import settings
-from pytest_mcp.proof.claims import one_line
+from pytest_mcp.proof.claims import calls_in, last_name, one_line
 from pytest_mcp.proof.edits import TestEdits, Weakening
-from pytest_mcp.proof.function_changes import FunctionChange, skips_in
-from pytest_mcp.proof.pairing import SIMILAR_BODIES, Moved, likeness, renamed
-from pytest_mcp.proof.strength import parents_of
-from pytest_mcp.proof.suite import Function, SuiteFile, asserting_helpers, is_test_file, parsed, read
+from pytest_mcp.proof.pairing import Elsewhere, definitions, paired, renamed
+from pytest_mcp.proof.strength import is_implied, is_other_value, judged
+from pytest_mcp.proof.suite import Function, Reader, asserting_helpers, is_test_file, parsed
 
 __all__ = ["TestEdits", "Weakening", "compare_tests"]
 
-# Tests of one file that are named each.
-MOST_NAMED = 5
+# Rows of parameters that are named.
+MOST_ROWS = 3
 
 Sources = Mapping[str, str | None]
 
 
 def compare_tests(before: Sources, now: Sources) -> TestEdits:
-    """Of the files that differ, tests, settings and source; a file that is missing has no source at that side.
-
-    More files do no harm: a test that moved is found in those that are given.
-    """
-    return _Comparison(_Side(before), _Side(now)).edits()
+    """Of the files that differ, tests, settings and source; a file that is missing has no source at that side."""
+    return _Comparison(before, now).edits()
 
 
-class _Side:
-    def __init__(self, sources: Sources) -> None:
-        self.sources = sources
-        self.trees = {path: tree for path in sources if path.endswith(".py") and (tree := parsed(sources[path]))}
+def _functions(sources: Sources) -> list[Function]:
+    trees = {path: tree for path in sources if is_test_file(path) and (tree := parsed(sources[path]))}
+    helpers = asserting_helpers(trees.values())
+    return [each for path, tree in trees.items() for each in Reader(path, tree, helpers).functions()]
 
-    @cached_property
-    def files(self) -> dict[str, SuiteFile]:
-        tests = {path: tree for path, tree in self.trees.items() if is_test_file(path)}
-        helpers = asserting_helpers(list(tests.values()))
-        return {path: read(path, self.sources[path] or "", tree, helpers) for path, tree in tests.items()}
 
-    def deselects(self, marks: frozenset[str]) -> bool:
-        """What `-m` of the settings that are given says of a test with these marks."""
-        return any(settings.is_deselected(path, source, marks) for path, source in self.sources.items() if source)
-
-    @cached_property
-    def functions(self) -> dict[tuple[str, str], Function]:
-        return {each.id: each for file in self.files.values() for each in file.functions}
+def _parents(sources: Sources) -> dict[str, str]:
+    trees = [tree for path in sources if path.endswith(".py") and (tree := parsed(sources[path]))]
+    classes = [node for tree in trees for node in tree.body if isinstance(node, ast.ClassDef) and node.bases]
+    return {node.name: last_name(node.bases[0]) for node in classes}
 
 
 class _Comparison:
-    def __init__(self, before: _Side, now: _Side) -> None:
+    def __init__(self, before: Sources, now: Sources) -> None:
         self.before, self.now = before, now
-        self.parents = parents_of(list(before.trees.values())) | parents_of(list(now.trees.values()))
-        unreadable = {path for path, source in now.sources.items() if source is not None and path not in now.trees}
-        self.old = {key: each for key, each in before.functions.items() if each.file not in unreadable}
-        self.new = dict(now.functions)
-        same = {key: key for key in self.old if key in self.new}
-        gone = [each for key, each in self.old.items() if key not in same]
-        self.pairs = same | renamed(gone, [each for key, each in self.new.items() if key not in same])
-        self.moved = Moved([(self.old.get(old), self.new[key]) for key, old in self._origins().items()])
-
-    def _fresh(self) -> list[tuple[str, str]]:
-        paired = set(self.pairs.values())
-        return [key for key in self.new if key not in paired]
-
-    def _origins(self) -> dict[tuple[str, str], tuple[str, str]]:
-        by_new = {new: old for old, new in self.pairs.items()}
-        return {key: by_new.get(key, ("", "")) for key in self.new}
+        unreadable = {path for path, source in now.items() if source is not None and parsed(source) is None}
+        old = {each.id: each for each in _functions(before) if each.file not in unreadable}
+        new = {each.id: each for each in _functions(now)}
+        same = {key: key for key in old if key in new}
+        others = renamed(*([each for key, each in side.items() if key not in same] for side in (old, new)))
+        self.pairs = [(old[a], new[b]) for a, b in (same | others).items()]
+        self.gone = [each for key, each in old.items() if key not in same | others]
+        self.fresh = [each for key, each in new.items() if key not in {*same, *others.values()}]
+        changed = [*self.pairs, *((None, each) for each in self.fresh)]
+        self.elsewhere = Elsewhere(changed, definitions(before) - definitions(now))
+        self.parents = _parents(before) | _parents(now)
 
     def edits(self) -> TestEdits:
-        weakened = list(self._all())
-        new = [key for key in self._fresh() if self.new[key].is_test]
-        edited = [new for old, new in self.pairs.items() if self._is_edited(self.old[old], self.new[new])]
-        ordered = sorted(dict.fromkeys(weakened), key=lambda each: (not each.is_strong, each.file, each.line))
-        return TestEdits(tuple(ordered), tuple(new), tuple(edited))
-
-    def _is_edited(self, old: Function, new: Function) -> bool:
-        return new.is_test and not (old.is_like(new) and old.parameters == new.parameters and old.marks == new.marks)
-
-    def _all(self) -> Iterator[Weakening]:
-        yield from settings.lowered(self.before.sources, self.now.sources)
-        yield from grouped(list(self._vanished()))
-        yield from self._uncollected()
-        for old, new in self.pairs.items():
-            change = FunctionChange(self.old[old], self.new[new], self.moved, self.parents, self.now.deselects)
-            yield from change.weakenings()
-        yield from self._fixtures()
+        found = dict.fromkeys([*settings.lowered(self.before, self.now), *self._vanished()])
+        values: list[Weakening] = []
+        for old, new in self.pairs:
+            found |= dict.fromkeys([*self._uncollected(old, new), *_marks(old, new), *self._parameters(old, new)])
+            if old.body != new.body:
+                skips = _skips(old, new)
+                # After a certain one, all else that the function does counts no more.
+                is_over = any(each.is_strong for each in skips)
+                found |= dict.fromkeys([*skips, *(() if is_over else self._checks(old, new, values))])
+        ordered = sorted(found, key=lambda each: (not each.is_strong, each.file, each.line))
+        edited = [new.id for old, new in self.pairs if new.is_test and _content(old) != _content(new)]
+        new_tests = [each.id for each in self.fresh if each.is_test]
+        return TestEdits(tuple(ordered), tuple(new_tests), tuple(edited), tuple(values))
 
     def _vanished(self) -> Iterator[Weakening]:
-        """First those whose checks are found word by word, so that no other takes their place."""
-        tests = [each for key, each in self.old.items() if each.is_test and key not in self.pairs]
-        gone = [each for each in tests if not each.uncollected]
-        for old in sorted(gone, key=lambda each: not self.moved.has_keys(each)):
-            if not self._has_copy(old) and not self.moved.has_all(old):
-                line = old.node.lineno if self.now.sources.get(old.file) is None else 1
-                yield Weakening(old.file, line, "test vanished", _named(old), "", not self._is_taken_up(old))
+        bodies = {each.body for _, each in self.pairs}
+        for old in self.gone:
+            if old.is_test and not old.scope.uncollected and old.body not in bodies:
+                checks = [each for each in old.walk.checks if each.is_real]
+                lost = [each for each in checks if not self.elsewhere.takes(each)]
+                if lost or not checks:
+                    line = old.node.lineno if self.now.get(old.file) is None else 1
+                    strong = bool(lost) and not any(map(self.elsewhere.may_have, lost))
+                    strong = strong and not self.elsewhere.may_have_test(old)
+                    yield Weakening(old.file, line, "test vanished", _named(old), "", strong)
 
-    def _is_taken_up(self, old: Function) -> bool:
-        """By a test with a shorter name that has more parameters now."""
-        pairs = ((self.old[a], self.new[b]) for a, b in self.pairs.items() if old.last.startswith(self.new[b].last))
-        return any(len(new.parameters) > len(before.parameters) for before, new in pairs if new.is_test)
+    def _uncollected(self, old: Function, new: Function) -> Iterator[Weakening]:
+        why = new.scope.uncollected
+        if old.is_test and not old.scope.uncollected and (why or not new.is_test):
+            what = f"not collected: {why}" if why else "pytest no longer collects it"
+            yield Weakening(new.file, new.node.lineno, what, _named(old), _named(new))
 
-    def _has_copy(self, old: Function) -> bool:
-        same = [each for each in self.new.values() if each.is_test and each.last == old.last]
-        return any(likeness(old, each) >= SIMILAR_BODIES for each in same)
+    def _parameters(self, old: Function, new: Function) -> Iterator[Weakening]:
+        by_name = {each.names: each for each in new.scope.parameters}
+        for before in old.scope.parameters:
+            now = by_name.get(before.names)
+            if now is None or before.rows is None or now.rows is None:
+                continue
+            gone = [each for each in before.rows if each not in now.rows]
+            lame = {each.partition(" # ")[0]: each for each in now.rows if " # " in each}
+            for row in (each for each in gone if each in lame):
+                yield Weakening(new.file, now.line, "a row is newly skipped", row, lame[row])
+            lost = [each for each in gone if each not in lame]
+            if len(now.rows) < len(before.rows) and lost:
+                what = f"parameters removed: {len(before.rows) - len(now.rows)} of {len(before.rows)}"
+                strong = set(now.rows) <= set(before.rows) and self.elsewhere.is_empty
+                some = "; ".join(lost[:MOST_ROWS]) + " …" * (len(lost) > MOST_ROWS)
+                yield Weakening(new.file, now.line, what, some, "", strong)
 
-    def _uncollected(self) -> Iterator[Weakening]:
-        for old, new in ((self.old[a], self.new[b]) for a, b in self.pairs.items()):
-            if old.is_test and not old.uncollected and (new.uncollected or not new.is_test):
-                why = f"not collected: {new.uncollected}" if new.uncollected else "pytest no longer collects it"
-                yield Weakening(new.file, new.node.lineno, why, _named(old), _named(new))
+    def _checks(self, old: Function, new: Function, values: list[Weakening]) -> Iterator[Weakening]:
+        pairs, lost, added = paired(old.walk.checks, new.walk.checks)
+        for before, now in pairs:
+            found = judged(before, now, self.parents)
+            if found is not None:
+                strong = found[1] and not (added and now.is_real)
+                yield Weakening(new.file, now.line, found[0], before.written, now.written, strong)
+            elif is_other_value(before, now):
+                what = "another value expected"
+                values.append(Weakening(new.file, now.line, what, before.written, now.written, False))
+        known = {each.key for each in old.walk.checks}
+        gained = any(each.is_real and each.key not in known for each in new.walk.checks)
+        gained = gained or bool(_called(new) - _called(old)) or new.scope.parameters != old.scope.parameters
+        kept = {each.key for each in new.walk.checks} | self._kept_in_class(new)
+        for each in lost:
+            if each.is_real and each.key not in kept and not self.elsewhere.takes(each):
+                line = min(new.node.lineno + each.line - old.node.lineno, new.node.end_lineno or 0)
+                strong = not gained and not self.elsewhere.may_have(each) and not is_implied(each, new.walk.checks)
+                yield Weakening(new.file, line, "check deleted", each.written, "", strong)
 
-    def _fixtures(self) -> Iterator[Weakening]:
-        """New ones that skip what is in their scope."""
-        for each in (self.new[key] for key in self._fresh() if self.new[key].is_fixture):
-            for line, text, certain in skips_in(each.node):
-                is_autouse = any("autouse=True" in ast.unparse(one) for one in each.node.decorator_list)
-                yield Weakening(each.file, line, "a new fixture skips", "", text, certain and is_autouse)
+    def _kept_in_class(self, function: Function) -> set[str]:
+        """Checks of all of its tests, of what is the same in each."""
+        place = function.file, function.name.removesuffix(function.last)
+        same = [new for _, new in self.pairs if (new.file, new.name.removesuffix(new.last)) == place]
+        return {each.key for other in same for each in other.walk.checks if "self." in each.key}
 
 
-def grouped(vanished: list[Weakening]) -> list[Weakening]:
-    """Many of one file as one."""
-    files: dict[str, list[Weakening]] = {}
-    for each in vanished:
-        files.setdefault(each.file, []).append(each)
-    result = []
-    for file, found in files.items():
-        names = ", ".join(each.before.partition("(")[0] for each in found[:MOST_NAMED])
-        more = " …" * (len(found) > MOST_NAMED)
-        one = Weakening(file, found[0].line, f"{len(found)} tests vanished", names + more, "")
-        result += [one] if len(found) > MOST_NAMED else found
-    return result
+def _content(function: Function) -> tuple[object, ...]:
+    return function.body, function.scope.parameters, function.scope.marks
+
+
+def _called(function: Function) -> set[str]:
+    return {last_name(each) for each in calls_in(function.node)}
+
+
+def _marks(old: Function, new: Function) -> Iterator[Weakening]:
+    known = Counter((each.name, certain) for each in old.scope.marks for certain in {each.is_certain, False})
+    for mark in new.scope.marks if new.is_test else ():
+        if not known[mark.name, mark.is_certain]:
+            before = next((each.text for each in old.scope.marks if each.name == mark.name), old.last)
+            yield Weakening(new.file, mark.line, f"newly marked {mark.name}", before, mark.text, mark.is_certain)
+
+
+def _skips(old: Function, new: Function) -> list[Weakening]:
+    known, what = {text for _, text, _ in old.walk.skips}, "skips" if new.is_test else "skips the tests that use it"
+    added = [each for each in new.walk.skips if each[1] not in known]
+    return [Weakening(new.file, line, what, old.last, text, certain) for line, text, certain in added]
 
 
 def _named(function: Function) -> str:
