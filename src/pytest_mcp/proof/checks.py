@@ -8,7 +8,7 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 from pytest_mcp.proof.claims import (
@@ -40,11 +40,8 @@ class Reach:
     dead: str = ""
     guards: tuple[str, ...] = ()
 
-    def dying(self, dead: str) -> "Reach":
-        return replace(self, dead=self.dead or dead)
-
-    def guarded(self, condition: str) -> "Reach":
-        return replace(self, guards=(*self.guards, condition)) if condition else self
+    def through(self, dead: str, condition: str = "") -> "Reach":
+        return Reach(self.dead or dead, (*self.guards, condition) if condition else self.guards)
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +110,7 @@ class Walk:
         for node in statements:
             self._statement(node, reach, previous)
             for block, dead, condition in self._blocks(node):
-                self._block(block, reach.dying(dead).guarded(condition))
+                self._block(block, reach.through(dead, condition))
             reach, previous = _after(node, reach), node
 
     def _statement(self, node: ast.stmt, reach: Reach, previous: ast.stmt | None) -> None:
@@ -169,9 +166,9 @@ class Walk:
 def _after(node: ast.stmt, reach: Reach) -> Reach:
     """How what follows this statement is reached."""
     if why := _end(node):
-        return reach.dying(f"never checked: after `{why}`")
+        return reach.through(f"never checked: after `{why}`")
     if isinstance(node, ast.If) and truth(node.test) is None and any(map(_end, node.body)):
-        return reach.guarded(f"not ({one_line(node.test)})")
+        return reach.through("", f"not ({one_line(node.test)})")
     return reach
 
 

@@ -14,7 +14,9 @@ from pytest_mcp.proof.suite import Function, Id, is_fixture
 SIMILAR_BODIES, SIMILAR_CHECKS = 0.6, 0.5
 # How many names of a check another function must have, that it may be made there now.
 _SHARED_NAMES = 1 / 3
-_DEFINED = re.compile(r"\b(?:def|class)\s+(\w+)|^[ \t]*(?:self\.)?(\w+)(?:,|\s*[:=][^=])", re.MULTILINE)
+_DEFINED = re.compile(
+    r"\b(?:def|class)\s+(\w+)|^(?: {4})?(\w+)(?: *=[^=]|: \w)|\bself\.(\w+)(?: *=[^=]|: )", re.MULTILINE
+)
 
 # Checks that belong together, those that are lost, and those that are new.
 Paired = tuple[list[tuple[Check, Check]], list[Check], list[Check]]
@@ -74,34 +76,31 @@ class Elsewhere:
         """`undefined` are names that are defined nowhere now."""
         self._undefined = undefined
         self._keys: Counter[str] = Counter()
-        self._grown: list[Function] = []
+        self.grown: list[Function] = []
         # Files of which a test stands in another one now.
         self._split: set[str] = set()
         for old, new in pairs:
             self._split |= {old.file} if old is not None and old.file != new.file else set()
             gained = Counter[str]() if old and old.body == new.body else _keys(new) - (_keys(old) if old else Counter())
             self._keys += gained
-            self._grown += [new] if old is None or gained or _rows(new) - _rows(old) else []
+            self.grown += [new] if old is None or gained or _rows(new) - _rows(old) else []
 
     def takes(self, check: Check) -> bool:
         """As it is, each found once; or with all that is written in it, as it is in rows and loops."""
         self._keys[check.key] -= 1
         words = check.names | words_in(check.claim)
-        return self._keys[check.key] >= 0 or (bool(check.names) and any(words <= each.words for each in self._grown))
+        return self._keys[check.key] >= 0 or (bool(check.names) and any(words <= each.words for each in self.grown))
 
     def may_have(self, check: Check) -> bool:
         """Also if what it was about is gone."""
-        shared = max((len(check.names & each.words) for each in self._grown), default=-1)
+        shared = max((len(check.names & each.words) for each in self.grown), default=-1)
         return bool(check.names & self._undefined) or shared >= len(check.names) * _SHARED_NAMES
 
     def may_have_test(self, old: Function) -> bool:
-        """Others of its file may have gone before, to files that did not change; or one has nearly its name."""
-        names = [each.last for each in self._grown if each.is_test]
-        return old.file in self._split or any(each in old.last or old.last in each for each in names)
-
-    @property
-    def is_empty(self) -> bool:
-        return not self._grown
+        """Others of its file may have gone before, to files that did not change; or what it is about is gone."""
+        names = [each.last for each in self.grown if each.is_test]
+        has_name = any(each in old.last or old.last in each for each in names)
+        return has_name or old.file in self._split or not self._undefined.isdisjoint(re.findall(r"\w+", old.body))
 
 
 def _rows(function: Function) -> set[str]:
@@ -114,4 +113,4 @@ def _keys(function: Function) -> Counter[str]:
 
 def definitions(sources: Mapping[str, str | None]) -> set[str]:
     found = (_DEFINED.findall(text) for path, text in sources.items() if text and path.endswith(".py"))
-    return {name for names in found for pair in names for name in pair if name}
+    return {name for names in found for groups in names for name in groups if name}

@@ -1,4 +1,4 @@
-"""Settings of pytest and coverage, and hooks of conftest files, that run fewer tests or demand less."""
+"""Settings of pytest and coverage, also in conftest files, that run fewer tests or demand less."""
 
 import ast
 import configparser
@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import PurePosixPath
 
-from pytest_mcp.proof.claims import last_name, one_line
+from pytest_mcp.proof.claims import one_line
 from pytest_mcp.proof.edits import Weakening
 from pytest_mcp.proof.suite import assignments, parsed
 
@@ -18,9 +18,6 @@ _FILES = {*_SECTIONS, "pyproject.toml", ".coveragerc"}
 _NARROWING = re.compile(r"--(?:deselect|ignore|ignore-glob)[= ]\S+|-[km][= ]?.+?(?= -|$)|--lf|--co(?:llect-only)?\b")
 _DEFAULTS = {"testpaths": "", "python_files": "test_*.py *_test.py"}
 _LIMIT = re.compile(r"(?:--cov-fail-under|--fail-under|fail_under)[ =:\"']+(\d+(?:\.\d+)?)")
-# Of hooks, what decides that a test does not count.
-_HOOK = re.compile(r"pytest_(?:collection_modifyitems|ignore_collect|runtest_\w+|pyfunc_call|sessionfinish)")
-_LEAVING_OUT = re.compile(r"\b(?:skip|xfail|deselect|outcome|passed|exitstatus|remove|clear)|items\[|return True")
 
 
 def lowered(before: Mapping[str, str | None], now: Mapping[str, str | None]) -> Iterator[Weakening]:
@@ -29,10 +26,9 @@ def lowered(before: Mapping[str, str | None], now: Mapping[str, str | None]) -> 
     old, new = ("\n".join(side.get(path) or "" for path in changed) for side in (before, now))
     was, is_now = (_merged({path: side.get(path) or "" for path in changed}) for side in (before, now))
     for what, known, text, is_strong in [*_narrowed(was, is_now), *_limits(old, new)]:
-        words = text.split() or [""]
-        path = next((each for each in changed if words[-1] in (now[each] or "")), changed[0])
-        lines = (now[path] or "").splitlines()
-        line = next((number for number, each in enumerate(lines, 1) if words[-1] in each), 1)
+        last = (text.split() or ["addopts"])[-1]
+        path = next((each for each in changed if last in (now[each] or "")), changed[0])
+        line = (now[path] or "").partition(last)[0].count("\n") + 1
         yield Weakening(path, line, what, known, text, is_strong)
     for path, source in now.items():
         if PurePosixPath(path).name == "conftest.py" and before.get(path) != source:
@@ -75,18 +71,8 @@ def _limits(old: str, new: str) -> Iterator[tuple[str, str, str, bool]]:
 
 
 def _conftest(path: str, old: ast.Module | None, new: ast.Module | None) -> Iterator[Weakening]:
-    """A hook is told by its first new statement that may leave tests out."""
-    nodes = ast.walk(old or ast.Module([], []))
-    known = {one_line(each) for each in nodes if isinstance(each, ast.stmt | ast.Constant)}
+    known = {one_line(each) for each in ast.walk(old or ast.Module([], [])) if isinstance(each, ast.Constant)}
     for name, value in assignments(new.body if new else []):
         added = [each for each in ast.walk(value) if isinstance(each, ast.Constant) and one_line(each) not in known]
         if name in ("collect_ignore", "collect_ignore_glob") and added:
             yield Weakening(path, value.lineno, f"files left out by {name}", "", one_line(added[0]))
-    for hook in (each for each in ast.walk(new or ast.Module([], [])) if isinstance(each, ast.FunctionDef)):
-        certain = not any(isinstance(each, ast.If | ast.IfExp) for each in ast.walk(hook))
-        inside = [each for each in ast.walk(hook) if isinstance(each, ast.stmt) and not hasattr(each, "body")]
-        for node in inside if _HOOK.fullmatch(hook.name) else []:
-            text = one_line(node)
-            if _LEAVING_OUT.search(text) and text not in known and last_name(node) != "addoption":
-                yield Weakening(path, node.lineno, f"{hook.name} may leave tests out", "", text, certain)
-                break

@@ -10,7 +10,6 @@ from pytest_mcp.proof.claims import keywords_of, last_name, truth
 
 # What is less, and whether that needs no second look.
 Judgement = tuple[str, bool]
-Parents = Mapping[str, str]
 
 # From what a check leaves open, least last.
 EXACT, NEAR, PART, KIND, SOMETHING, NOTHING = 6, 5, 4, 3, 2, 0
@@ -41,7 +40,7 @@ _COMPARED: Mapping[type[ast.cmpop], tuple[int, str]] = {
 }
 # Of tolerances, by their names: what holds if none is given. Digits are counted as negative, so that more is looser.
 _SLACK = {"rel": 1e-6, "abs": 1e-12, "rtol": 1e-7, "atol": 0.0, "rel_tol": 1e-9, "abs_tol": 0.0, "delta": 0.0}
-_DIGITS = {"places": -7.0, "decimal": -7.0}
+_SLACK |= {"places": -7.0, "decimal": -7.0}
 _ANY_TEXT = re.compile(r"r?(['\"])(?:\^?\(?\.[*+]\??\)?\$?|)\1")
 _EMPTY = {"[]", "{}", "''", "()", "0", "0.0", "True", "False", "None", "set()"}
 _PARENTS = {
@@ -51,7 +50,7 @@ _PARENTS = {
 }
 
 
-def judged(old: Check, new: Check, parents: Parents) -> Judgement | None:
+def judged(old: Check, new: Check, parents: Mapping[str, str]) -> Judgement | None:
     """What is weaker in the new check, which stands where the old one stood."""
     if new.reach.dead and not old.reach.dead:
         return new.reach.dead, True
@@ -89,8 +88,6 @@ def form_of(claim: ast.expr) -> tuple[int, str]:
 def _equal(left: ast.expr, right: ast.expr) -> tuple[int, str]:
     if isinstance(right, ast.Constant) and isinstance(right.value, bool):
         return SOMETHING, "only truthy"
-    if "ANY" in (last_name(left), last_name(right)):
-        return NOTHING, "equal to anything"
     for side in (left, right):
         if isinstance(side, ast.Subscript) and isinstance(side.slice, ast.Slice):
             return PART, "only a slice"
@@ -144,7 +141,7 @@ def _weaker(old: Check, new: Check) -> Judgement | None:
 
 
 def _looser(old: ast.expr, new: ast.expr) -> Judgement | None:
-    before = {**_SLACK, **_DIGITS, **_slack(old)}
+    before = _SLACK | _slack(old)
     looser = next((name for name, value in _slack(new).items() if value > before[name]), None)
     return None if looser is None else (f"larger tolerance: {looser}", True)
 
@@ -154,13 +151,9 @@ def _slack(claim: ast.expr) -> dict[str, float]:
     for call in (each for each in ast.walk(claim) if isinstance(each, ast.Call)):
         rel = call.args[1:2] if last_name(call) == "approx" else []
         for name, value in [*(("rel", each) for each in rel), *keywords_of(call).items()]:
-            if isinstance(value, ast.Constant) and isinstance(value.value, int | float):
-                found |= {name: float(value.value)} if name in _SLACK else {}
-                found |= {name: -float(value.value)} if name in _DIGITS else {}
+            if name in _SLACK and isinstance(value, ast.Constant) and isinstance(value.value, int | float):
+                found[name] = -value.value if _SLACK[name] < 0 else value.value
     return found
-
-
-# --- exceptions and their messages -------------------------------------------------------------
 
 
 def _given(check: Check, place: int, name: str) -> ast.expr | None:
@@ -169,7 +162,7 @@ def _given(check: Check, place: int, name: str) -> ast.expr | None:
     return None if found is None or ast.unparse(found) == "None" else found
 
 
-def _broader(old: Check, new: Check, parents: Parents) -> Judgement | None:
+def _broader(old: Check, new: Check, parents: Mapping[str, str]) -> Judgement | None:
     given = [_given(each, 0, "expected_exception") for each in (old, new)]
     before, now = ([*map(last_name, each.elts if isinstance(each, ast.Tuple) else [each])] for each in given)
     above = set() if BROAD.intersection(before) else BROAD.copy()
@@ -188,13 +181,9 @@ def _matching(old: Check, new: Check) -> Judgement | None:
         return None
     if now is None or _ANY_TEXT.fullmatch(ast.unparse(now)):
         return "no message is demanded" if now is None else "any message is enough", True
-    wanted, left = _words(before), _words(now)
+    wanted, left = (re.sub(r"\W*\.[*+]\W*|[^\w ]", " ", ast.unparse(each)).split() for each in (before, now))
     is_less = 0 < len(left) < len(wanted) and " ".join(left) in " ".join(wanted)
     return ("less of the message is demanded", True) if is_less else None
-
-
-def _words(pattern: ast.expr) -> Sequence[str]:
-    return re.sub(r"\W*\.[*+]\W*|[^\w ]", " ", ast.unparse(pattern)).split()
 
 
 def _longer(old: Check, new: Check) -> Judgement | None:

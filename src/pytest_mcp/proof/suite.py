@@ -70,6 +70,10 @@ class Function:
         statements = self.node.body[1:] if ast.get_docstring(self.node) is not None else self.node.body
         return "\n".join([ast.unparse(self.node.args), *map(ast.unparse, statements)])
 
+    @property
+    def content(self) -> tuple[object, ...]:
+        return self.body, self.scope.parameters, self.scope.marks
+
     @cached_property
     def walk(self) -> Walk:
         return Walk(self.node, self.helpers)
@@ -133,11 +137,9 @@ class Reader:
         yield from self._in(self._tree.body, replace(module, marks=(*module.marks, *skips)))
 
     def _in(self, body: Sequence[ast.stmt], scope: _Scope) -> Iterator[Function]:
-        last = {node.name: node for node in body if isinstance(node, _FUNCTIONS)}
         for node in body:
             if isinstance(node, _FUNCTIONS):
-                is_hidden = last[node.name] is not node and not node.decorator_list
-                yield self._function(node, scope, "a later one has its name" * is_hidden)
+                yield self._function(node, scope)
             elif isinstance(node, ast.ClassDef):
                 inner = self._scope(scope, f"{node.name}.", node.body, node.decorator_list)
                 yield from self._in(node.body, replace(inner, uncollected=inner.uncollected or self._why_not(node)))
@@ -147,11 +149,10 @@ class Reader:
                 yield from self._in(node.body, replace(scope, uncollected=scope.uncollected or why))
                 yield from self._in(getattr(node, "orelse", []), scope)
 
-    def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef, scope: _Scope, hidden: str) -> Function:
+    def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef, scope: _Scope) -> Function:
         is_test = node.name.startswith("test") and not is_fixture(node) and is_collected_file(self._path)
         inner = self._scope(scope if is_test else _Scope(scope.prefix), node.name, [], node.decorator_list)
-        scope = replace(inner, uncollected=inner.uncollected or hidden)
-        return Function(self._path, inner.prefix, node, is_test, scope, self._helpers)
+        return Function(self._path, inner.prefix, node, is_test, inner, self._helpers)
 
     def _scope(self, outer: _Scope, name: str, body: Sequence[ast.stmt], decorators: Sequence[ast.expr]) -> _Scope:
         """With what it says itself; its decorators may have names that are assigned in the module."""
@@ -169,10 +170,7 @@ class Reader:
         """One with a base may be a unittest one; one that is a base is read for what inherits."""
         if node.bases or any(node.name in bases for bases in self._bases.values()):
             return ""
-        if not node.name.startswith("Test"):
-            return f"pytest collects no class that is called {node.name}"
-        is_built = any(isinstance(each, _FUNCTIONS) and each.name == "__init__" for each in node.body)
-        return "its class has an __init__" * is_built
+        return f"pytest collects no class that is called {node.name}" * (not node.name.startswith("Test"))
 
     def _parameters(self, call: ast.Call) -> Parameters | None:
         named, given = keywords_of(call), call.args

@@ -67,7 +67,7 @@ class _Comparison:
                 is_over = any(each.is_strong for each in skips)
                 found |= dict.fromkeys([*skips, *(() if is_over else self._checks(old, new, values))])
         ordered = sorted(found, key=lambda each: (not each.is_strong, each.file, each.line))
-        edited = [new.id for old, new in self.pairs if new.is_test and _content(old) != _content(new)]
+        edited = [new.id for old, new in self.pairs if new.is_test and old.content != new.content]
         new_tests = [each.id for each in self.fresh if each.is_test]
         return TestEdits(tuple(ordered), tuple(new_tests), tuple(edited), tuple(values))
 
@@ -102,7 +102,7 @@ class _Comparison:
             lost = [each for each in gone if each not in lame]
             if len(now.rows) < len(before.rows) and lost:
                 what = f"parameters removed: {len(before.rows) - len(now.rows)} of {len(before.rows)}"
-                strong = set(now.rows) <= set(before.rows) and self.elsewhere.is_empty
+                strong = set(now.rows) <= set(before.rows) and not self.elsewhere.grown
                 some = "; ".join(lost[:MOST_ROWS]) + " …" * (len(lost) > MOST_ROWS)
                 yield Weakening(new.file, now.line, what, some, "", strong)
 
@@ -133,12 +133,8 @@ class _Comparison:
         return {each.key for other in same for each in other.walk.checks if "self." in each.key}
 
 
-def _content(function: Function) -> tuple[object, ...]:
-    return function.body, function.scope.parameters, function.scope.marks
-
-
 def _called(function: Function) -> set[str]:
-    return {last_name(each) for each in calls_in(function.node)}
+    return {*map(last_name, calls_in(function.node))}
 
 
 def _marks(old: Function, new: Function) -> Iterator[Weakening]:
@@ -150,8 +146,8 @@ def _marks(old: Function, new: Function) -> Iterator[Weakening]:
 
 
 def _skips(old: Function, new: Function) -> list[Weakening]:
-    known, what = {text for _, text, _ in old.walk.skips}, "skips" if new.is_test else "skips the tests that use it"
-    added = [each for each in new.walk.skips if each[1] not in known]
+    what = "skips" if new.is_test else "skips the tests that use it"
+    added = [each for each in new.walk.skips if each[1] not in {text for _, text, _ in old.walk.skips}]
     return [Weakening(new.file, line, what, old.last, text, certain) for line, text, certain in added]
 
 
