@@ -8,41 +8,27 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import Literal
 
 from bench.prove.sly import SLY
 from bench.prove.usual import USUAL, Edit, Function, Place
+from pytest_mcp.proof.edits import Weakening
 from pytest_mcp.proof.suite import is_collected_file, is_test_file
 from pytest_mcp.proof.weakening import compare_tests
 
 SEED = 35
 MOST_TEST_FILES, MOST_TESTS, MOST_CHARACTERS = 20, 120, 15_000
 # Tests of one library that one kind of weakening is tried on.
-TRIALS = 3
+TRIALS = 1
 SETTINGS = {"pyproject.toml", "setup.cfg", "tox.ini", "pytest.ini", ".coveragerc"}
 TUNED = ("arrow", "attrs", "boltons", "click", "jinja", "loguru", "marshmallow", "pyjwt", "sqlparse", "structlog")
-HELD_OUT = (
-    *("more-itertools", "pvlib-python", "pylint", "rich", "seaborn", "sqlglot", "sqlite-utils", "tenacity"),
-    *("werkzeug", "xarray"),
-)
 Told = Literal["strongly", "weakly", "missed"]
 # Of a commit: a larger one is a move of the whole repository.
 MOST_FILES = 80
-
-
-@dataclass(frozen=True)
-class Alarm:
-    library: str
-    commit: str
-    file: str
-    line: int
-    what: str
-    before: str
-    after: str
-    is_strong: bool
 
 
 def git(repository: Path, *arguments: str) -> str:
@@ -141,40 +127,44 @@ def sources(repository: Path, ref: str, names: Sequence[str]) -> dict[str, str |
     return {name: git(repository, "show", f"{ref}:{name}") or None for name in names}
 
 
-def alarms(library: str, repository: Path, count: int, skip: int) -> tuple[int, list[Alarm]]:
-    """About the newest commits, no merges, that change tests; without the first of them."""
-    commits = git(repository, "log", "--no-merges", "--format=%H", f"-n{skip + count * 8}", "--", "*test*.py").split()
-    found: list[Alarm] = []
-    done = 0
-    for commit in commits[skip:]:
-        sides = changed(repository, commit) if done < count else None
-        if sides is not None:
-            done += 1
-            found += [Alarm(library, commit[:9], **asdict(each)) for each in compare_tests(*sides).weakened]
-    return done, found
+def alarms(repository: Path, count: int, skip: int) -> Iterator[tuple[str, list[Weakening]]]:
+    """About commits, no merges, that change tests: the newest but those that are skipped."""
+    commits = git(repository, "log", "--no-merges", "--format=%h", f"-n{skip + count * 8}", "--", "*test*.py").split()
+    both = ((commit, changed(repository, commit)) for commit in commits[skip:])
+    for commit, sides in islice((each for each in both if each[1]), count):
+        assert sides is not None
+        yield commit, list(compare_tests(*sides).weakened)
+
+
+def scripted(libraries: Sequence[tuple[str, Path]], trials: int) -> None:
+    counts: dict[tuple[str, str], Counter[str]] = {}
+    for _, repository in libraries:
+        tests = places(repository)
+        for group, kinds in (("usual", USUAL), ("sly", SLY)):
+            for kind, how in tried(kinds, tests, trials):
+                counts.setdefault((group, kind), Counter())[how] += 1
+    for (group, kind), row in counts.items():
+        print(f"| {group} | {kind} | {row['strongly']} | {row['weakly']} | {row['missed']} |")
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.prove.weakenings", description="Weakened tests told.")
     parser.add_argument("--repos", type=Path, required=True, metavar="DIR", help="clones: NAME, or OWNER+NAME/repo")
-    parser.add_argument("--held-out", action="store_true", help="those that nobody tuned on")
+    parser.add_argument(
+        "--libraries", nargs="+", default=TUNED, metavar="NAME", help="those tuned on, if none is given"
+    )
     parser.add_argument("--commits", type=int, default=0, help="of each library, for false alarms")
     parser.add_argument("--skip", type=int, default=0, help="so many commits that are newer")
     parser.add_argument("--trials", type=int, default=TRIALS, help="of each kind on each library")
     options = parser.parse_args()
-    counts: dict[tuple[str, str], Counter[str]] = {}
-    for name in HELD_OUT if options.held_out else TUNED:
-        repository = next(each for pattern in (name, f"*+{name}/repo") for each in options.repos.glob(pattern))
-        if options.commits:
-            done, found = alarms(name, repository, options.commits, options.skip)
-            print(f"{name}: {done} commits", *(json.dumps(asdict(each)) for each in found), sep="\n", flush=True)
-            continue
-        tests = places(repository)
-        for group, kinds in (("usual", USUAL), ("sly", SLY)):
-            for kind, how in tried(kinds, tests, options.trials):
-                counts.setdefault((group, kind), Counter())[how] += 1
-    for (group, kind), row in counts.items():
-        print(f"| {group} | {kind} | {row['strongly']} | {row['weakly']} | {row['missed']} |")
+    found = [(name, next(options.repos.glob(f"*+{name}/repo"), options.repos / name)) for name in options.libraries]
+    if not options.commits:
+        scripted(found, options.trials)
+    for name, repository in found if options.commits else ():
+        for commit, weakened in alarms(repository, options.commits, options.skip):
+            print(
+                json.dumps({"commit": f"{name} {commit}", "weakened": [asdict(each) for each in weakened]}), flush=True
+            )
     return 0
 
 

@@ -11,18 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from pytest_mcp.proof.claims import (
-    RAISING,
-    calls_in,
-    claims_of,
-    is_asserting,
-    keywords_of,
-    last_name,
-    names_in,
-    one_line,
-    truth,
-    with_values,
-)
+from pytest_mcp.proof.claims import RAISING, asserts, calls_in, claims_of, filled, last_name, names_in, one_line, truth
 
 # Handlers of these catch a failing assertion.
 BROAD = {"AssertionError", "Exception", "BaseException", "Failed"}
@@ -103,7 +92,7 @@ class Walk:
 
     def _inlined(self, node: ast.expr) -> ast.expr:
         used = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
-        return with_values(node, self._known) if used & self._known.keys() else node
+        return filled(node, self._known) if used & self._known.keys() else node
 
     def _block(self, statements: Sequence[ast.stmt], reach: Reach) -> None:
         previous: ast.stmt | None = None
@@ -124,7 +113,7 @@ class Walk:
                         self._add(call, node, reach, under=tuple(map(ast.unparse, node.body)))
             case ast.Assign() | ast.AnnAssign() | ast.Expr() | ast.Return() if node.value is not None:
                 for call in calls_in(node.value):
-                    if is_asserting(call) or last_name(call) in self._helpers | RAISING:
+                    if asserts(call) or last_name(call) in self._helpers | RAISING:
                         self._add(call, node, reach, is_same=_is_same(claims_of(call)[0], previous))
         if _is_skip(node) and not reach.dead:
             certain = not reach.guards and "importorskip" not in one_line(node)
@@ -195,7 +184,7 @@ def _catching(node: ast.With | ast.AsyncWith) -> list[ast.Call]:
 
 def _is_broad(node: ast.expr | None) -> bool:
     if isinstance(node, ast.Call):
-        return any(map(_is_broad, [*node.args, *keywords_of(node).values()]))
+        return any(map(_is_broad, [*node.args, *(each.value for each in node.keywords)]))
     return any(map(_is_broad, node.elts)) if isinstance(node, ast.Tuple) else node is None or last_name(node) in BROAD
 
 
@@ -203,7 +192,7 @@ def _caught(node: ast.Try | ast.TryStar) -> str:
     """By a handler that neither fails nor looks at what it has caught."""
     for handler in node.handlers:
         inside = [each for part in handler.body for each in ast.walk(part)]
-        calls = any(isinstance(each, ast.Call) and is_asserting(each) for each in inside)
+        calls = any(isinstance(each, ast.Call) and asserts(each) for each in inside)
         if _is_broad(handler.type) and not calls and not any(isinstance(e, ast.Raise | ast.Assert) for e in inside):
             return f"its failure is caught by `{one_line(handler).partition(':')[0]}`"
     return ""

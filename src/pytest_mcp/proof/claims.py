@@ -55,7 +55,7 @@ def keywords_of(call: ast.Call) -> dict[str, ast.expr]:
     return {each.arg: each.value for each in call.keywords if each.arg}
 
 
-def is_asserting(call: ast.Call) -> bool:
+def asserts(call: ast.Call) -> bool:
     return bool(_ASSERTING.match(last_name(call))) or (last_name(call) == "fail" and not call.args[2:])
 
 
@@ -91,7 +91,7 @@ def _translated(call: ast.Call) -> ast.expr:
     is_close = bool(_CLOSE.fullmatch(name))
     if form == "A == B" and (options or is_close):
         values["B"] = ast.Call(ast.Name("approx" if is_close else "alike"), given[1:], options)
-    return with_values(ast.parse(form, mode="eval").body, values)
+    return filled(ast.parse(form, mode="eval").body, values)
 
 
 class _Replaced(ast.NodeTransformer):
@@ -107,7 +107,7 @@ class _Replaced(ast.NodeTransformer):
         return node
 
 
-def with_values(node: ast.expr, values: Mapping[str, ast.expr]) -> ast.expr:
+def filled(node: ast.expr, values: Mapping[str, ast.expr]) -> ast.expr:
     replaced = _Replaced(values).visit(deepcopy(node))
     assert isinstance(replaced, ast.expr)
     return replaced

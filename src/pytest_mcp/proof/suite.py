@@ -2,13 +2,14 @@
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import PurePosixPath
 
 from pytest_mcp.proof.checks import Walk
-from pytest_mcp.proof.claims import calls_in, is_asserting, keywords_of, last_name, one_line, truth, words_in
+from pytest_mcp.proof.claims import asserts, calls_in, keywords_of, last_name, one_line, truth, words_in
 
 _TEST_FILE = re.compile(r"test_.*\.py|.*_test\.py")
 _TEST_FOLDERS = {"test", "tests", "testing"}
@@ -106,7 +107,7 @@ def asserting_helpers(trees: Iterable[ast.Module]) -> frozenset[str]:
     for node in (each for tree in trees for each in ast.walk(tree) if isinstance(each, _FUNCTIONS)):
         if not node.name.startswith("test") and not is_fixture(node):
             calls.setdefault(node.name, set()).update(last_name(each) for each in calls_in(node))
-            if any(isinstance(each, ast.Assert) for each in ast.walk(node)) or any(map(is_asserting, calls_in(node))):
+            if any(isinstance(each, ast.Assert) for each in ast.walk(node)) or any(map(asserts, calls_in(node))):
                 calls[node.name].add("assert")
     known = {"assert"}
     while more := {name for name, called in calls.items() if name not in known and not called.isdisjoint(known)}:
@@ -133,7 +134,12 @@ class Reader:
     def functions(self) -> Iterator[Function]:
         module = self._scope(_Scope(), "", self._tree.body, [])
         top = ast.Module([each for each in self._tree.body if not isinstance(each, (*_FUNCTIONS, ast.ClassDef))], [])
-        skips = [Mark("skip", text, line, certain) for line, text, certain in Walk(top, self._helpers).skips]
+        # An import that nothing else names is as certain as a skip.
+        words = Counter(re.findall(r"\w+", ast.unparse(self._tree)))
+        skips = [
+            Mark("skip", text, line, certain or ("importorskip" in text and words[re.split(r"\W+", text)[2]] == 1))
+            for line, text, certain in Walk(top, self._helpers).skips
+        ]
         yield from self._in(self._tree.body, replace(module, marks=(*module.marks, *skips)))
 
     def _in(self, body: Sequence[ast.stmt], scope: _Scope) -> Iterator[Function]:
@@ -170,6 +176,8 @@ class Reader:
         """One with a base may be a unittest one; one that is a base is read for what inherits."""
         if node.bases or any(node.name in bases for bases in self._bases.values()):
             return ""
+        if any(isinstance(each, _FUNCTIONS) and each.name == "__init__" for each in node.body):
+            return "its class has an __init__"
         return f"pytest collects no class that is called {node.name}" * (not node.name.startswith("Test"))
 
     def _parameters(self, call: ast.Call) -> Parameters | None:

@@ -16,8 +16,6 @@ from pytest_mcp.proof.pairing import Elsewhere, definitions, paired, renamed
 from pytest_mcp.proof.strength import is_implied, is_other_value, judged
 from pytest_mcp.proof.suite import Function, Reader, asserting_helpers, is_test_file, parsed
 
-__all__ = ["TestEdits", "Weakening", "compare_tests"]
-
 # Rows of parameters that are named.
 MOST_ROWS = 3
 
@@ -66,6 +64,7 @@ class _Comparison:
                 # After a certain one, all else that the function does counts no more.
                 is_over = any(each.is_strong for each in skips)
                 found |= dict.fromkeys([*skips, *(() if is_over else self._checks(old, new, values))])
+        found |= dict.fromkeys(each for fresh in self.fresh for each in _skipping_fixture(fresh))
         ordered = sorted(found, key=lambda each: (not each.is_strong, each.file, each.line))
         edited = [new.id for old, new in self.pairs if new.is_test and old.content != new.content]
         new_tests = [each.id for each in self.fresh if each.is_test]
@@ -121,9 +120,10 @@ class _Comparison:
         gained = gained or bool(_called(new) - _called(old)) or new.scope.parameters != old.scope.parameters
         kept = {each.key for each in new.walk.checks} | self._kept_in_class(new)
         for each in lost:
-            if each.is_real and each.key not in kept and not self.elsewhere.takes(each):
+            if each.is_real and not self.elsewhere.takes(each):
                 line = min(new.node.lineno + each.line - old.node.lineno, new.node.end_lineno or 0)
-                strong = not gained and not self.elsewhere.may_have(each) and not is_implied(each, new.walk.checks)
+                doubted = gained or each.key in kept or is_implied(each, new.walk.checks)
+                strong = not doubted and not self.elsewhere.may_have(each)
                 yield Weakening(new.file, line, "check deleted", each.written, "", strong)
 
     def _kept_in_class(self, function: Function) -> set[str]:
@@ -149,6 +149,12 @@ def _skips(old: Function, new: Function) -> list[Weakening]:
     what = "skips" if new.is_test else "skips the tests that use it"
     added = [each for each in new.walk.skips if each[1] not in {text for _, text, _ in old.walk.skips}]
     return [Weakening(new.file, line, what, old.last, text, certain) for line, text, certain in added]
+
+
+def _skipping_fixture(fresh: Function) -> Iterator[Weakening]:
+    is_autouse = any("autouse=True" in ast.unparse(each) for each in fresh.node.decorator_list)
+    for line, text, certain in fresh.walk.skips if is_autouse else ():
+        yield Weakening(fresh.file, line, "a new fixture skips", "", text, certain)
 
 
 def _named(function: Function) -> str:

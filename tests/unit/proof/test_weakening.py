@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_mcp.proof.weakening import Weakening, compare_tests
+from pytest_mcp.proof.edits import Weakening
+from pytest_mcp.proof.weakening import compare_tests
 from tests.support.paths import ROOT
 
 FILE = "tests/test_prices.py"
@@ -84,6 +85,8 @@ def edited(old: str, new: str) -> list[Weakening]:
         ("class TestCart:", "class TestCart:\n    __test__ = False", "not collected: __test__ = False"),
         ("import pytest", "import pytest\npytestmark = pytest.mark.xfail", "newly marked xfail"),
         ("import pytest", "import pytest\npytest.skip('later', allow_module_level=True)", "newly marked skip"),
+        ("import pytest", "import pytest\npytest.importorskip('absent')", "newly marked skip"),
+        ("class TestCart:", "class TestCart:\n    def __init__(self): ...", "not collected: its class has an __init__"),
     ],
 )
 def test_a_weakening_is_told(old: str, new: str, what: str) -> None:
