@@ -13,7 +13,7 @@ from pytest_mcp.proof import settings
 from pytest_mcp.proof.claims import calls_in, last_name, one_line
 from pytest_mcp.proof.edits import TestEdits, Weakening
 from pytest_mcp.proof.pairing import Elsewhere, definitions, paired, renamed
-from pytest_mcp.proof.strength import is_implied, is_other_value, judged
+from pytest_mcp.proof.strength import is_implied, is_other_value, judged, subject
 from pytest_mcp.proof.suite import Function, Reader, asserting_helpers, is_test_file, parsed
 
 # Rows of parameters that are named.
@@ -119,11 +119,13 @@ class _Comparison:
         gained = any(each.is_real and each.key not in known for each in new.walk.checks)
         gained = gained or bool(_called(new) - _called(old)) or new.scope.parameters != old.scope.parameters
         kept = {each.key for each in new.walk.checks} | self._kept_in_class(new)
+        # What is still done, and no longer looked at: a new test elsewhere is no substitute.
+        unchecked = _statements(new) - _statements(old)
         for each in lost:
             if each.is_real and not self.elsewhere.takes(each):
                 line = min(new.node.lineno + each.line - old.node.lineno, new.node.end_lineno or 0)
                 doubted = gained or each.key in kept or is_implied(each, new.walk.checks)
-                strong = not doubted and not self.elsewhere.may_have(each)
+                strong = not doubted and (subject(each.claim) in unchecked or not self.elsewhere.may_have(each))
                 yield Weakening(new.file, line, "check deleted", each.written, "", strong)
 
     def _kept_in_class(self, function: Function) -> set[str]:
@@ -131,6 +133,10 @@ class _Comparison:
         place = function.file, function.name.removesuffix(function.last)
         same = [new for _, new in self.pairs if (new.file, new.name.removesuffix(new.last)) == place]
         return {each.key for other in same for each in other.walk.checks if "self." in each.key}
+
+
+def _statements(function: Function) -> set[str]:
+    return {ast.unparse(node.value) for node in ast.walk(function.node) if isinstance(node, ast.Expr)}
 
 
 def _called(function: Function) -> set[str]:

@@ -5,7 +5,14 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 # The tools that a client may be told to call without asking.
-TOOL_NAMES = ("discover_tests", "execute_tests", "explain_environment", "investigate_failure", "test_history")
+TOOL_NAMES = (
+    "discover_tests",
+    "execute_tests",
+    "explain_environment",
+    "investigate_failure",
+    "check_change",
+    "test_history",
+)
 
 Level = Literal["project", "user"]
 
