@@ -250,12 +250,16 @@ def _name(base: Base) -> str:
 
 
 async def _is_same(repository: Repository, base: Base, node_id: str) -> bool:
-    """Whether the test runs the same code there. At HEAD also if nothing that is not committed can reach it."""
+    """Whether the test runs the same code there. At HEAD also if nothing that is not committed can reach it.
+
+    A test file that was edited is run there, so that the answer is about the edit, even if that has no effect.
+    """
     comparison = await working_tree.since(repository, base)
     changes = reach.without_caches(comparison.changes)
     if base.name != "HEAD" or not (changes.files or changes.outside):
         return not (changes.files or changes.outside)
-    return node_id.partition("::")[0] in (await reach.tests_reached(comparison)).unreached
+    file = node_id.partition("::")[0]
+    return file not in changes.files and file in (await reach.tests_reached(comparison)).unreached
 
 
 def _has_file(root: Path, node_id: str) -> bool:
