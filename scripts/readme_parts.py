@@ -35,7 +35,7 @@ def contrast() -> str:
     ]
     shown = {
         f"`pytest -q`, after {len(lines) - SHOWN} other lines": lines[-SHOWN:],
-        "`execute_tests`, in its own words": own[:SHOWN],
+        "`execute_tests`, fields of its answer": own[:SHOWN],
     }
     blocks = (f"{title}\n\n```text\n{chr(10).join(each)}\n```\n" for title, each in shown.items())
     return "\n".join(blocks) + "\nRecorded by `make evaluation`, with a script as the model.\n"

@@ -213,7 +213,9 @@ def _chosen(kinds: dict[str, Kind], partings: dict[str, list[str]]) -> str:
 def _words(together: Together, partings: dict[str, list[str]]) -> list[str]:
     kinds = Counter(together.kinds.values())
     failing = len(together.failing)
-    words = [f"together, {len(together.kinds)} tests: {', '.join(f'{n} {kind}' for kind, n in kinds.most_common())}"]
+    number = len(together.kinds)
+    counts = ", ".join(f"{n} {kind}" for kind, n in kinds.most_common())
+    words = [f"together, {number} test{'s' * (number != 1)}: {counts}"]
     parted = [*partings.items()][:MOST_PARTINGS]
     words += [f"{len(tests)} of {failing} failing tests part at {place}" for place, tests in parted]
     return [*words, f"what follows is about {label(together.chosen)}"]
