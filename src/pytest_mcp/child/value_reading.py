@@ -24,7 +24,8 @@ KEPT_TEXT = 200
 KEPT_INTEGERS = 1_000_000
 # The values of such names are never shown.
 SECRET = re.compile(
-    r"passw|passphrase|secret|api_?key|credential|private_?key|(?:access|auth|refresh|bearer|session)_?token"
+    r"passw|passphrase|secret|(?:api|aws|access|private)[_-]?key|credential"
+    r"|(?:access|auth|refresh|bearer|session)[_-]?token"
     r"|^authorization$|^cookie$|^set-cookie$|^session_?id$|^pwd$",
     re.IGNORECASE,
 )

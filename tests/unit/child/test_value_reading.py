@@ -117,6 +117,7 @@ values = {
     "error": ValueError("no"), "pattern": re.compile("a"), "function": len, "class": Point, "own": own,
     "deep": [[[["x"]]]], "address": "<A at 0x7f12345678>", "root": "/the/tree/src/a.py", "password": "hunter2",
     "entry": {"api_key": [1]}, "token": "+", "access": {"token": "ghp_0123456789abcdef"},
+    "headers": {"X-Auth-Token": "abc", "aws_key": 1},
 }
 table = value_reading.ValueReader([("/the/tree", "{root}")])
 
@@ -163,6 +164,7 @@ def test_addresses_folders_and_secrets_are_masked(version: str, tmp_path: Path) 
     assert read["entry"][5][0] == "secret"
     assert read["token"][0] == "text"
     assert read["access"][5][0] == "secret"
+    assert [read["headers"][at][0] for at in (5, 7)] == ["secret", "secret"]
 
 
 WIDE = """
