@@ -23,24 +23,24 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 @dataclass(frozen=True)
-class Reach:
+class Conditions:
     """What stands between the start of a function and a statement: why it does not count, and conditions."""
 
     dead: str = ""
     guards: tuple[str, ...] = ()
 
-    def through(self, dead: str, condition: str = "") -> "Reach":
-        return Reach(self.dead or dead, (*self.guards, condition) if condition else self.guards)
+    def through(self, dead: str, condition: str = "") -> "Conditions":
+        return Conditions(self.dead or dead, (*self.guards, condition) if condition else self.guards)
 
 
 @dataclass(frozen=True, eq=False)
-class Check:
+class CheckInTest:
     """`claim` is what must hold. `under` are the statements under `raises`."""
 
     line: int
     written: str
     claim: ast.expr
-    reach: Reach
+    reach: Conditions
     is_same: bool = False
     under: tuple[str, ...] = ()
 
@@ -68,18 +68,18 @@ class Check:
         return not self.is_constant and not self.reach.dead
 
 
-class Walk:
+class CheckWalk:
     """`helpers` are names of functions that are known to check something."""
 
     def __init__(self, function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Module, helpers: frozenset[str]) -> None:
         names = [each for each in ast.walk(function) if isinstance(each, ast.Name)]
         self._loaded = {each.id for each in names if isinstance(each.ctx, ast.Load)}
         self._helpers, self._known = helpers, dict[str, ast.expr]()
-        self.checks: list[Check] = []
+        self.checks: list[CheckInTest] = []
         # Line, text and whether nothing decides it.
         self.skips: list[tuple[int, str, bool]] = []
         self._learn(function, Counter(each.id for each in names if isinstance(each.ctx, ast.Store)))
-        self._block(function.body, Reach())
+        self._block(function.body, Conditions())
 
     def _learn(self, function: ast.AST, stored: Counter[str]) -> None:
         nodes = [each for each in ast.walk(function) if isinstance(each, ast.Assign)]
@@ -94,7 +94,7 @@ class Walk:
         used = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
         return filled(node, self._known) if used & self._known.keys() else node
 
-    def _block(self, statements: Sequence[ast.stmt], reach: Reach) -> None:
+    def _block(self, statements: Sequence[ast.stmt], reach: Conditions) -> None:
         previous: ast.stmt | None = None
         for node in statements:
             self._statement(node, reach, previous)
@@ -102,7 +102,7 @@ class Walk:
                 self._block(block, reach.through(dead, condition))
             reach, previous = _after(node, reach), node
 
-    def _statement(self, node: ast.stmt, reach: Reach, previous: ast.stmt | None) -> None:
+    def _statement(self, node: ast.stmt, reach: Conditions, previous: ast.stmt | None) -> None:
         match node:
             case ast.Assert():
                 self._add(node.test, node, reach, is_same=_is_same(node.test, previous))
@@ -120,11 +120,11 @@ class Walk:
             self.skips.append((node.lineno, one_line(node), certain))
 
     def _add(
-        self, said: ast.expr, node: ast.stmt, reach: Reach, *, is_same: bool = False, under: tuple[str, ...] = ()
+        self, said: ast.expr, node: ast.stmt, reach: Conditions, *, is_same: bool = False, under: tuple[str, ...] = ()
     ) -> None:
         written = f"with {one_line(said)}" if isinstance(node, ast.With | ast.AsyncWith) else one_line(node)
         for claim in claims_of(self._inlined(said)):
-            self.checks.append(Check(node.lineno, written, claim, reach, is_same, under))
+            self.checks.append(CheckInTest(node.lineno, written, claim, reach, is_same, under))
 
     def _blocks(self, node: ast.stmt) -> Iterator[tuple[Sequence[ast.stmt], str, str]]:
         """Blocks of a statement, why each does not count, and its condition."""
@@ -152,7 +152,7 @@ class Walk:
                 yield node.body, "", ""
 
 
-def _after(node: ast.stmt, reach: Reach) -> Reach:
+def _after(node: ast.stmt, reach: Conditions) -> Conditions:
     """How what follows this statement is reached."""
     if why := _end(node):
         return reach.through(f"never checked: after `{why}`")

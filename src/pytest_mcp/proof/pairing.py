@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import SequenceMatcher
 
-from pytest_mcp.proof.checks import Check
+from pytest_mcp.proof.checks import CheckInTest
 from pytest_mcp.proof.claims import words_in
 from pytest_mcp.proof.strength import is_about, subject
 from pytest_mcp.proof.suite import Function, Id, is_fixture
@@ -19,7 +19,7 @@ _DEFINED = re.compile(
 )
 
 # Checks that belong together, those that are lost, and those that are new.
-Paired = tuple[list[tuple[Check, Check]], list[Check], list[Check]]
+Paired = tuple[list[tuple[CheckInTest, CheckInTest]], list[CheckInTest], list[CheckInTest]]
 
 
 def renamed(gone: Sequence[Function], fresh: Sequence[Function]) -> dict[Id, Id]:
@@ -43,9 +43,9 @@ def _likeness(old: Function, new: Function) -> float:
     return matcher.ratio() + bonus if matcher.quick_ratio() + bonus >= SIMILAR_BODIES else 0
 
 
-def paired(before: Sequence[Check], now: Sequence[Check]) -> Paired:
+def paired(before: Sequence[CheckInTest], now: Sequence[CheckInTest]) -> Paired:
     """Equal ones, then similar ones."""
-    pairs: list[tuple[Check, Check]] = []
+    pairs: list[tuple[CheckInTest, CheckInTest]] = []
     old, new = list(before), list(now)
     for check in before:
         twin = next((each for each in new if each.key == check.key), None)
@@ -61,7 +61,7 @@ def paired(before: Sequence[Check], now: Sequence[Check]) -> Paired:
     return pairs, list(olds.values()), list(news.values())
 
 
-def _alike(old: Check, new: Check) -> float:
+def _alike(old: CheckInTest, new: CheckInTest) -> float:
     if old.is_raising != new.is_raising:
         return 0
     shares = old.is_raising or is_about(new.claim, subject(old.claim))
@@ -85,13 +85,13 @@ class Elsewhere:
             self._keys += gained
             self.grown += [new] if old is None or gained or _rows(new) - _rows(old) else []
 
-    def takes(self, check: Check) -> bool:
+    def takes(self, check: CheckInTest) -> bool:
         """As it is, each found once; or with all that is written in it, as it is in rows and loops."""
         self._keys[check.key] -= 1
         words = check.names | words_in(check.claim)
         return self._keys[check.key] >= 0 or (bool(check.names) and any(words <= each.words for each in self.grown))
 
-    def may_have(self, check: Check) -> bool:
+    def may_have(self, check: CheckInTest) -> bool:
         """Also if what it was about is gone."""
         shared = max((len(check.names & each.words) for each in self.grown), default=-1)
         return bool(check.names & self._undefined) or shared >= len(check.names) * _SHARED_NAMES

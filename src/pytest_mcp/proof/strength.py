@@ -5,7 +5,7 @@ import builtins
 import re
 from collections.abc import Mapping, Sequence
 
-from pytest_mcp.proof.checks import BROAD, Check
+from pytest_mcp.proof.checks import BROAD, CheckInTest
 from pytest_mcp.proof.claims import keywords_of, last_name, truth
 
 # What is less, and whether that needs no second look.
@@ -50,7 +50,7 @@ _PARENTS = {
 }
 
 
-def judged(old: Check, new: Check, parents: Mapping[str, str]) -> Judgement | None:
+def judged(old: CheckInTest, new: CheckInTest, parents: Mapping[str, str]) -> Judgement | None:
     """What is weaker in the new check, which stands where the old one stood."""
     if new.reach.dead and not old.reach.dead:
         return new.reach.dead, True
@@ -114,19 +114,19 @@ def is_about(claim: ast.expr, wanted: str) -> bool:
     return any(ast.unparse(each) == wanted for each in ast.walk(claim) if isinstance(each, ast.expr))
 
 
-def is_other_value(old: Check, new: Check) -> bool:
+def is_other_value(old: CheckInTest, new: CheckInTest) -> bool:
     """Whether both are equalities of the same thing, with another value."""
     exact = all(isinstance(each.claim, ast.Compare) and form_of(each.claim)[0] >= NEAR for each in (old, new))
     return exact and old.key != new.key and subject(old.claim) == subject(new.claim)
 
 
-def is_implied(lost: Check, checks: Sequence[Check]) -> bool:
+def is_implied(lost: CheckInTest, checks: Sequence[CheckInTest]) -> bool:
     """By an equality of all that it is about."""
     exact = [each for each in checks if each.is_real and form_of(each.claim)[0] == EXACT]
     return form_of(lost.claim)[0] < EXACT and any(is_about(lost.claim, subject(each.claim)) for each in exact)
 
 
-def _weaker(old: Check, new: Check) -> Judgement | None:
+def _weaker(old: CheckInTest, new: CheckInTest) -> Judgement | None:
     (before, _), (now, what), claim = form_of(old.claim), form_of(new.claim), old.claim
     sides = [claim.left, *claim.comparators] if isinstance(claim, ast.Compare) else []
     if before > SOMETHING and ast.unparse(new.claim) in map(ast.unparse, sides):
@@ -156,13 +156,13 @@ def _slack(claim: ast.expr) -> dict[str, float]:
     return found
 
 
-def _given(check: Check, place: int, name: str) -> ast.expr | None:
+def _given(check: CheckInTest, place: int, name: str) -> ast.expr | None:
     assert isinstance(check.claim, ast.Call)
     found = keywords_of(check.claim).get(name) or next(iter(check.claim.args[place : place + 1]), None)
     return None if found is None or ast.unparse(found) == "None" else found
 
 
-def _broader(old: Check, new: Check, parents: Mapping[str, str]) -> Judgement | None:
+def _broader(old: CheckInTest, new: CheckInTest, parents: Mapping[str, str]) -> Judgement | None:
     given = [_given(each, 0, "expected_exception") for each in (old, new)]
     before, now = ([*map(last_name, each.elts if isinstance(each, ast.Tuple) else [each])] for each in given)
     above = set() if BROAD.intersection(before) else BROAD.copy()
@@ -175,7 +175,7 @@ def _broader(old: Check, new: Check, parents: Mapping[str, str]) -> Judgement | 
     return ("more kinds of exceptions are enough", True) if any(before) and set(before) < set(now) else None
 
 
-def _matching(old: Check, new: Check) -> Judgement | None:
+def _matching(old: CheckInTest, new: CheckInTest) -> Judgement | None:
     before, now = (_given(each, 1 if "Regex" in last_name(each.claim) else 9, "match") for each in (old, new))
     if before is None or _ANY_TEXT.fullmatch(ast.unparse(before)):
         return None
@@ -186,6 +186,6 @@ def _matching(old: Check, new: Check) -> Judgement | None:
     return ("less of the message is demanded", True) if is_less else None
 
 
-def _longer(old: Check, new: Check) -> Judgement | None:
+def _longer(old: CheckInTest, new: CheckInTest) -> Judgement | None:
     is_longer = bool(old.under) and len(new.under) > len(old.under) and old.under[-1] in new.under
     return ("more statements under it can raise", False) if is_longer else None

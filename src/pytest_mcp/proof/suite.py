@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import PurePosixPath
 
-from pytest_mcp.proof.checks import Walk
+from pytest_mcp.proof.checks import CheckWalk
 from pytest_mcp.proof.claims import asserts, calls_in, keywords_of, last_name, one_line, truth, words_in
 
 _TEST_FILE = re.compile(r"test_.*\.py|.*_test\.py")
@@ -76,8 +76,8 @@ class Function:
         return self.body, self.scope.parameters, self.scope.marks
 
     @cached_property
-    def walk(self) -> Walk:
-        return Walk(self.node, self.helpers)
+    def walk(self) -> CheckWalk:
+        return CheckWalk(self.node, self.helpers)
 
     @cached_property
     def words(self) -> set[str]:
@@ -138,7 +138,7 @@ class Reader:
         words = Counter(re.findall(r"\w+", ast.unparse(self._tree)))
         skips = [
             Mark("skip", text, line, certain or ("importorskip" in text and words[re.split(r"\W+", text)[2]] == 1))
-            for line, text, certain in Walk(top, self._helpers).skips
+            for line, text, certain in CheckWalk(top, self._helpers).skips
         ]
         yield from self._in(self._tree.body, replace(module, marks=(*module.marks, *skips)))
 
