@@ -137,7 +137,7 @@ class FixtureTime(Shape):
     seconds: float = Field(description="Its setup.")
     calls: int
     teardown: float
-    waiting: float = Field(description="Part of its setup.")
+    sleeping: float = Field(description="In time.sleep, part of its setup.")
     slowest: str = Field(description="For which test.")
 
 
@@ -148,14 +148,7 @@ class TestTime(Shape):
     setup: float
     call: float
     teardown: float
-    waiting: float
-
-
-class Wait(Shape):
-    what: str = Field(description="time.sleep, network or process.")
-    place: str
-    seconds: float
-    calls: int
+    sleeping: float
 
 
 class Timing(Shape):
@@ -171,7 +164,7 @@ class Timing(Shape):
     fixtures: list[FixtureTime]
     tests: list[TestTime]
     functions: list[Spent] = Field(description="With several sets of parameters.")
-    waits: list[Wait]
+    sleeps: list[Spent] = Field(description="time.sleep, by place.")
 
 
 def _is_absent(value: object) -> bool:

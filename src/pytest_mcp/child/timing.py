@@ -1,8 +1,9 @@
 """The pytest plugin that measures where the time of a run goes. Loaded only for a job that asks for it.
 
-Phases of tests are pytest's own durations. Imports, collectors and fixtures are measured around their work, waits in
-the functions that wait, by whatever name those are called. With xdist every worker measures its own tests, and the
-controller what comes before them; the server puts them together.
+Phases of tests are pytest's own durations. Imports, collectors and fixtures are measured around their work. Of what
+waits only `time.sleep` is measured: what takes its place can look the same, while tests would notice methods that are
+replaced, and a thread that watches. With xdist every worker measures its own tests, and the controller what comes
+before them; the server puts them together.
 """
 
 from __future__ import annotations
@@ -24,18 +25,10 @@ if TYPE_CHECKING:
 
 # How many rows of each kind are reported, those with the most seconds.
 ROWS = 300
-# Shorter waits and rows say nothing, in seconds.
+# Shorter sleeps and rows say nothing, in seconds.
 LEAST = 0.001
 # Python removes frames of imports from tracebacks, and warnings look behind them, by this name of their file.
 IMPORTLIB = "<frozen importlib._bootstrap>"
-# By module: a class, or none, its functions that wait, and for what.
-WAITS = (
-    ("time", None, ("sleep",), "time.sleep"),
-    ("socket", None, ("getaddrinfo",), "network"),
-    ("socket", "socket", ("accept", "connect", "recv", "recv_into"), "network"),
-    ("ssl", "SSLSocket", ("do_handshake", "read"), "network"),
-    ("subprocess", "Popen", ("communicate", "wait"), "process"),
-)
 # The wrappers of newer versions of pluggy cost half as much.
 WRAPPER: Any = {"wrapper" if "wrapper" in signature(pytest.hookimpl).parameters else "hookwrapper": True}
 PHASES: dict[str | None, int] = {"setup": 0, "call": 1, "teardown": 2}
@@ -44,10 +37,10 @@ PHASES: dict[str | None, int] = {"setup": 0, "call": 1, "teardown": 2}
 class Tally:
     """Seconds that were spent in one thing, and how often. Only of fixtures is more known."""
 
-    __slots__ = ("calls", "longest", "seconds", "slowest", "teardown", "waiting")
+    __slots__ = ("calls", "longest", "seconds", "sleeping", "slowest", "teardown")
 
     def __init__(self) -> None:
-        self.seconds = self.teardown = self.waiting = self.longest = 0.0
+        self.seconds = self.teardown = self.sleeping = self.longest = 0.0
         self.calls = 0
         self.slowest = ""
 
@@ -56,8 +49,37 @@ class Tally:
         self.calls += 1
 
 
+class Sleep:
+    """Stands for the function `time.sleep`: whoever looks at it finds that one, as do classes, copies and pickles."""
+
+    __slots__ = ("__weakref__", "around", "builtin")
+
+    def __init__(self, builtin: Any, around: Callable[..., Any]) -> None:
+        self.builtin, self.around = builtin, around
+
+    def __getattribute__(self, name: str) -> Any:
+        return getattr(object.__getattribute__(self, "builtin"), name)
+
+    def __call__(self, /, *given: Any, **named: Any) -> Any:
+        __tracebackhide__ = True
+        return object.__getattribute__(self, "around")(*given, **named)
+
+    def __repr__(self) -> str:
+        return repr(object.__getattribute__(self, "builtin"))
+
+    def __eq__(self, other: object) -> bool:
+        return other is self or bool(object.__getattribute__(self, "builtin") == other)
+
+    def __hash__(self) -> int:
+        return hash(object.__getattribute__(self, "builtin"))
+
+
+# As errors of Python call it.
+Sleep.__name__ = Sleep.__qualname__ = type(time.sleep).__name__
+
+
 class Replaced:
-    """Functions of the standard library that are replaced until the process ends: those that import or wait."""
+    """What is replaced until the end of the session: the function that imports, and `time.sleep`."""
 
     def __init__(self, clock: Callable[[], float], place_of: Callable[[Any], str]) -> None:
         self.clock = clock
@@ -67,12 +89,23 @@ class Replaced:
         self.inner: list[float] = []
         self.modules: dict[str, Tally] = {}
         self.imported = 0.0
-        self.waits: dict[tuple[str, str], Tally] = {}
-        self.waited = 0.0
-        self.is_waiting = False
+        self.sleeps: dict[str, Tally] = {}
+        self.slept = 0.0
+        self.sleep = time.sleep
+        # What was replaced: where, by what name, the function, and what is there instead.
+        self.kept: list[tuple[Any, str, Any, Any]] = []
         self.watch_imports()
-        for module in dict.fromkeys(name for name, *_ in WAITS):
-            self.watch_waits(module)
+        self.replace(time, "sleep", Sleep(time.sleep, self.timed_sleep))
+
+    def replace(self, owner: Any, name: str, instead: Any) -> None:
+        self.kept.append((owner, name, getattr(owner, name), instead))
+        setattr(owner, name, instead)
+
+    def restore(self) -> None:
+        """Nothing that somebody else has replaced since."""
+        for owner, name, function, instead in self.kept:
+            if getattr(owner, name, None) is instead:
+                setattr(owner, name, function)
 
     def watch_imports(self) -> None:
         """Python calls this function for every module that is not loaded yet."""
@@ -89,7 +122,7 @@ class Replaced:
 
         if find_and_load is not None:
             _find_and_load.__code__ = _find_and_load.__code__.replace(co_filename=IMPORTLIB)
-            bootstrap._find_and_load = _find_and_load
+            self.replace(bootstrap, "_find_and_load", _find_and_load)
 
     def enter_import(self) -> float | None:
         if threading.get_ident() != self.thread:
@@ -100,7 +133,6 @@ class Replaced:
     def leave_import(self, name: Any, begun: float | None) -> None:
         if begun is not None:
             self.imported += self.leave(self.modules, str(name), begun)
-            self.watch_waits(name)
 
     def leave(self, kept: dict[str, Tally], name: str, begun: float) -> float:
         took = self.clock() - begun
@@ -110,34 +142,20 @@ class Replaced:
         kept.setdefault(name, Tally()).add(own)
         return own
 
-    def watch_waits(self, module: str) -> None:
-        """Once the module is loaded: none is imported for this."""
-        for name, kind, functions, what in WAITS:
-            if name == module and name in sys.modules:
+    def timed_sleep(self, /, *given: Any, **named: Any) -> Any:
+        __tracebackhide__ = True
+        if threading.get_ident() != self.thread:
+            return self.sleep(*given, **named)
+        begun = self.clock()
+        try:
+            return self.sleep(*given, **named)
+        finally:
+            seconds = self.clock() - begun
+            if seconds >= LEAST:
+                self.slept += seconds
+                # It must not raise into the test; before pytest is configured no place is known.
                 with suppress(Exception):
-                    owner = sys.modules[name] if kind is None else getattr(sys.modules[name], kind)
-                    for function in functions:
-                        setattr(owner, function, self.timed(getattr(owner, function), what))
-
-    def timed(self, function: Any, what: str) -> Any:
-        def wait(*given: Any, **named: Any) -> Any:
-            __tracebackhide__ = True
-            if self.is_waiting or threading.get_ident() != self.thread:
-                return function(*given, **named)
-            self.is_waiting, begun = True, self.clock()
-            try:
-                return function(*given, **named)
-            finally:
-                self.is_waiting = False
-                seconds = self.clock() - begun
-                if seconds >= LEAST:
-                    self.waited += seconds
-                    # It must not raise into the test; before pytest is configured no place is known.
-                    with suppress(Exception):
-                        self.waits.setdefault((what, self.place_of(sys._getframe(1))), Tally()).add(seconds)
-
-        wait.__name__, wait.__qualname__, wait.__doc__ = function.__name__, function.__qualname__, function.__doc__
-        return wait
+                    self.sleeps.setdefault(self.place_of(sys._getframe(2)), Tally()).add(seconds)
 
 
 class Timer:
@@ -156,10 +174,10 @@ class Timer:
         self.first: float | None = None
         self.collectors: dict[str, Tally] = {}
         self.fixtures: dict[Any, Tally] = {}
-        # By test its phases, and how long it waited.
+        # By test its phases, and how long it slept.
         self.tests: dict[str, list[float]] = {}
-        # The end of what was measured last in a test, and the waits until then.
-        self.mark, self.waited = self.begun, 0.0
+        # The end of what was measured last in a test, and the sleeps until then.
+        self.mark, self.slept = self.begun, 0.0
 
     def place_of(self, frame: Any) -> str:
         """The nearest one in the project, if there is one."""
@@ -204,7 +222,7 @@ class Timer:
     # For every fixture of every test, so as fast as it can be.
     @pytest.hookimpl(tryfirst=True, **WRAPPER)  # type: ignore[untyped-decorator]
     def pytest_fixture_setup(self, fixturedef: Any) -> Generator[None, Any, Any]:
-        waited, begun = self.replaced.waited, self.clock()
+        slept, begun = self.replaced.slept, self.clock()
         try:
             return (yield)
         finally:
@@ -216,8 +234,8 @@ class Timer:
                 spent = self.fixtures[fixturedef] = Tally()
             spent.calls += 1
             spent.seconds += seconds
-            if self.replaced.waited != waited:
-                spent.waiting += self.replaced.waited - waited
+            if self.replaced.slept != slept:
+                spent.sleeping += self.replaced.slept - slept
             if seconds > spent.longest:
                 spent.longest = seconds
                 # pytest keeps the id and the phase of the running test in this variable.
@@ -237,8 +255,8 @@ class Timer:
         if not self.distributes:
             spent = self.tests.get(test) or self.tests.setdefault(test, [0.0, 0.0, 0.0, 0.0])
             spent[PHASES.get(when, 1)] += seconds
-            spent[3] += self.replaced.waited - self.waited
-            self.waited = self.replaced.waited
+            spent[3] += self.replaced.slept - self.slept
+            self.slept = self.replaced.slept
 
     # --- the end -------------------------------------------------------------------------------
 
@@ -247,6 +265,7 @@ class Timer:
         # It only informs, and must never raise into pytest.
         with suppress(Exception):
             self.write()
+        self.replaced.restore()
 
     def write(self) -> None:
         now = self.clock(), self.replaced.imported
@@ -271,7 +290,7 @@ class Timer:
             collection=rows_of(self.collectors.items()),
             fixtures=[self.described(*each) for each in longest(self.fixtures.items()) if not is_parameter(each[0])],
             tests=[[self.reporter.relocate(test), *spent] for test, spent in self.slowest_tests()],
-            waits=[[*key, spent.seconds, spent.calls] for key, spent in longest(self.replaced.waits.items())],
+            sleeps=rows_of(self.replaced.sleeps.items()),
         )
 
     def by_package(self) -> dict[str, Tally]:
@@ -290,7 +309,7 @@ class Timer:
         code = code_of(fixture)
         place = "" if code is None else "%s:%d" % (self.reporter.relative(code.co_filename), code.co_firstlineno)
         slowest = self.reporter.relocate(spent.slowest)
-        known = [spent.seconds, spent.calls, spent.teardown, spent.waiting]
+        known = [spent.seconds, spent.calls, spent.teardown, spent.sleeping]
         return [fixture.argname, str(fixture.scope), place, *known, slowest]
 
 

@@ -6,11 +6,11 @@ counts once; their tests are added up, as those of several runs are.
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import reduce
-from itertools import groupby, takewhile
+from itertools import takewhile
 from operator import add
 from typing import Any, NamedTuple, TypeVar
 
-from pytest_mcp.api.results import FixtureTime, Shape, Spent, TestTime, Timing, Wait
+from pytest_mcp.api.results import FixtureTime, Shape, Spent, TestTime, Timing
 from pytest_mcp.report import places
 from pytest_mcp.run.events import Timed
 from pytest_mcp.run.ledger import Ledger
@@ -26,7 +26,7 @@ KINDS: dict[str, type[Shape]] = {
     "fixtures": FixtureTime,
     "tests": TestTime,
     "functions": Spent,
-    "waits": Wait,
+    "sleeps": Spent,
 }
 # How many rows are kept of each list, and how many seconds a row has at least.
 KEPT = 300
@@ -52,7 +52,7 @@ TITLES: dict[str, str] = {
     "fixtures": "Fixtures",
     "tests": "Slowest tests",
     "functions": "Tests with many parameters",
-    "waits": "Waiting",
+    "sleeps": "Waiting in time.sleep",
     "imports": "Imports",
     "collection": "Collection",
 }
@@ -198,17 +198,17 @@ def _saving(timing: Timing) -> str:
 def _candidates(timing: Timing, of: str) -> Iterator[Candidate]:
     """What says most of the cause comes first."""
     for fixture in timing.fixtures:
-        yield cost(fixture), _of_fixture(fixture, of) + _waiting(fixture.waiting, fixture.seconds, timing.waits)
+        yield cost(fixture), _of_fixture(fixture, of) + _sleeping(fixture.sleeping, fixture.seconds, timing.sleeps)
     for row in timing.imports:
         yield row.seconds, f"importing {label(row.name)} takes {span(row.seconds)} {of}"
     for row in timing.collection:
         yield row.seconds, f"collecting takes {span(row.seconds)} {of} in {label(row.name)}, besides imports"
     for test in timing.tests:
         took = f"{label(test.node_id)} takes {span(cost(test))} {of}"
-        yield test.call, took + _waiting(test.waiting, cost(test), timing.waits)
+        yield test.call, took + _sleeping(test.sleeping, cost(test), timing.sleeps)
     yield from _of_functions(timing, of)
-    for what, same in groupby(sorted(timing.waits, key=lambda wait: wait.what), key=lambda wait: wait.what):
-        yield _of_waits(what, list(same), of)
+    if timing.sleeps:
+        yield _of_sleeps(timing.sleeps, of)
     yield from _rests(timing, of)
 
 
@@ -219,11 +219,11 @@ def _of_fixture(fixture: FixtureTime, of: str) -> str:
     return f"{took}: scope {fixture.scope}"
 
 
-def _waiting(waiting: float, seconds: float, waits: Sequence[Wait]) -> str:
-    if waiting < seconds / 2:
+def _sleeping(sleeping: float, seconds: float, sleeps: Sequence[Spent]) -> str:
+    if sleeping < seconds / 2:
         return ""
-    place = next((f" ({wait.what}, {label(wait.place)})" for wait in waits if wait.seconds >= waiting / 2), "")
-    return f"; it waits for {span(waiting)}{place}"
+    place = next((f" in {label(sleep.name)}" for sleep in sleeps if sleep.seconds >= sleeping / 2), "")
+    return f"; time.sleep takes {span(sleeping)} of it{place}"
 
 
 def _of_functions(timing: Timing, of: str) -> Iterator[Candidate]:
@@ -235,11 +235,10 @@ def _of_functions(timing: Timing, of: str) -> Iterator[Candidate]:
         yield seconds, f"{label(row.name)} runs with {row.calls:,} sets of parameters, {span(seconds)} {of}"
 
 
-def _of_waits(what: str, waits: Sequence[Wait], of: str) -> Candidate:
-    seconds, calls = sum(wait.seconds for wait in waits), sum(wait.calls for wait in waits)
-    words = what if what == "time.sleep" else f"waiting for {what}"
-    most = "" if len(waits) == 1 else ", most of it"
-    return seconds, f"{words} takes {span(seconds)} {of} in {calls:,} calls{most} in {label(waits[0].place)}"
+def _of_sleeps(sleeps: Sequence[Spent], of: str) -> Candidate:
+    seconds, calls = sum(sleep.seconds for sleep in sleeps), sum(sleep.calls for sleep in sleeps)
+    most = "" if len(sleeps) == 1 else ", most of it"
+    return seconds, f"time.sleep takes {span(seconds)} {of} in {calls:,} calls{most} in {label(sleeps[0].name)}"
 
 
 def _rests(timing: Timing, of: str) -> Iterator[Candidate]:

@@ -265,7 +265,7 @@ class Timed(NamedTuple):
     collection: list[SpentRow]
     fixtures: list[tuple[str, str, str, float, int, float, float, str]]
     tests: list[tuple[str, float, float, float, float]]
-    waits: list[tuple[str, str, float, int]]
+    sleeps: list[SpentRow]
 
 
 # --- recorded calls -------------------------------------------------------------------------------

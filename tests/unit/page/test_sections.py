@@ -140,7 +140,7 @@ def test_times_that_were_measured_have_their_saving_and_bars_of_one_scale() -> N
         "tests": [],
     }
     known = Timing(
-        saving="do less", seconds=3.0, before_tests=0.0, workers=0, parts=parts, functions=[], waits=[], **rows
+        saving="do less", seconds=3.0, before_tests=0.0, workers=0, parts=parts, functions=[], sleeps=[], **rows
     )
 
     shown = blocks(content_of(passing_run(), timing=known), "times")

@@ -13,7 +13,7 @@ from tests.support.invented.records import finished
 def timed(**parts: Any) -> Timed:
     """A run of ten seconds whose rows are those of `parts`."""
     names = {"start": 0.1, "imports": 0.1, "collection": 0.1, "setup": 1.0, "call": 7.0, "teardown": 1.0}
-    rows: dict[str, Any] = {"imports": [], "collection": [], "fixtures": [], "tests": [], "waits": []}
+    rows: dict[str, Any] = {"imports": [], "collection": [], "fixtures": [], "tests": [], "sleeps": []}
     seconds = parts.pop("seconds", {})
     known = [
         (name, seconds.get(name, usual), 100 if number > 2 else 1) for number, (name, usual) in enumerate(names.items())
@@ -32,28 +32,28 @@ DATABASE = ("database", "function", "conftest.py:3", 4.0, 80, 1.0, 0.0, "test_a.
 
 
 SAVING = "fixture database is built 80 times, 5.0 s of 10.0 s: scope function"
-WAITING = f"{SAVING}; it waits for 4.0 s (time.sleep, conftest.py:4)"
+SLEEPING = f"{SAVING}; time.sleep takes 4.0 s of it in conftest.py:4"
 
 
 @pytest.mark.parametrize(
     ("rows", "saving"),
     [
         ({"fixtures": [DATABASE]}, SAVING),
-        # What it waits for is its cause, not another one.
+        # Its sleeping is its cause, not another one.
         (
             {
                 "fixtures": [(*DATABASE[:6], 4.0, "")],
-                "waits": [("time.sleep", "conftest.py:4", 4.0, 80)],
+                "sleeps": [("conftest.py:4", 4.0, 80)],
             },
-            WAITING,
+            SLEEPING,
         ),
-        # Most waits are elsewhere.
+        # Most sleeping is elsewhere.
         (
             {
                 "fixtures": [("database", "session", "", 1.0, 1, 0.0, 1.0, "")],
-                "waits": [("network", "a.py:1", 4.0, 9), ("network", "b.py:2", 1.0, 1), ("process", "a.py:3", 0.5, 1)],
+                "sleeps": [("a.py:1", 4.0, 9), ("b.py:2", 1.0, 1)],
             },
-            "waiting for network takes 5.0 s of 10.0 s in 10 calls, most of it in a.py:1",
+            "time.sleep takes 5.0 s of 10.0 s in 10 calls, most of it in a.py:1",
         ),
         ({"imports": [("pandas", 3.0, 1)]}, "importing pandas takes 3.0 s of 10.0 s"),
         ({"collection": [("test_a.py", 3.0, 1)]}, "collecting takes 3.0 s of 10.0 s in test_a.py, besides imports"),

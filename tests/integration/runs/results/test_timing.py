@@ -56,9 +56,9 @@ async def test_sums_are_those_of_pytest_and_parts_are_the_whole(bench: Workbench
     (server,) = (fixture for fixture in timing["fixtures"] if fixture["name"] == "server")
     assert (server["scope"], server["calls"], server["place"]) == ("module", 2, "test_a.py:3")
     assert server["slowest"].startswith("test_a.py::test_")
-    assert server["seconds"] >= server["waiting"] >= 0.04
+    assert server["seconds"] >= server["sleeping"] >= 0.04
     assert server["teardown"] >= 0.06
-    assert {wait["place"]: wait["calls"] for wait in timing["waits"] if wait["what"] == "time.sleep"} == {
+    assert {sleep["name"]: sleep["calls"] for sleep in timing["sleeps"]} == {
         f"test_a.py:{line}": 2 for line in (5, 7, 12, 13)
     }
 
@@ -113,7 +113,65 @@ async def test_tests_find_what_is_measured_as_it_was(bench: Workbench) -> None:
     answer = await bench.execute(timing=True)
 
     assert answer["verdict"] == "passed", answer["tests"]
-    assert [wait for wait in answer["timing"]["waits"] if wait["what"] == "time.sleep"] == []
+    assert answer["timing"]["sleeps"] == []
+
+
+# What a function of Python in place of one of C breaks, and every replaced method of a class.
+PARTICULAR = """\
+import copy, inspect, pickle, socket, subprocess, time, types, weakref
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from unittest import mock
+import pytest
+
+class Retries: sleep = time.sleep
+
+def test_bound(): assert Retries().sleep(0) is None
+def test_kept():
+    for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+        assert pickle.loads(pickle.dumps(time.sleep, protocol)) is time.sleep
+        assert pickle._loads(pickle._dumps(time.sleep, protocol)) is time.sleep
+    assert copy.copy(time.sleep) is copy.deepcopy(time.sleep) is weakref.ref(time.sleep)() is time.sleep
+def test_pool():
+    with ProcessPoolExecutor(1, get_context("spawn")) as pool: assert pool.submit(time.sleep, 0.01).result() is None
+def test_spawn():
+    process = get_context("spawn").Process(target=time.sleep, args=(0.01,))
+    process.start(); process.join()
+    assert process.exitcode == 0
+def test_kind():
+    assert isinstance(time.sleep, types.BuiltinFunctionType) and inspect.isbuiltin(time.sleep)
+    assert not inspect.isfunction(time.sleep) and type(time.sleep).__name__ == "builtin_function_or_method"
+    assert dir(time.sleep) == dir(time.time) and repr(time.sleep) == "<built-in function sleep>"
+    assert (time.sleep.__module__, time.sleep.__qualname__, time.sleep.__self__) == ("time", "sleep", time)
+    assert hash(time.sleep) == hash(time.sleep.__call__.__self__) and time.sleep == time.sleep.__call__.__self__
+def test_signature():
+    if time.sleep.__text_signature__: assert len(inspect.signature(time.sleep).parameters) == 1
+    else: pytest.raises(ValueError, inspect.signature, time.sleep)
+def test_attribute():
+    with pytest.raises(AttributeError): time.sleep.calls = 1
+def test_arguments():
+    with pytest.raises(TypeError): time.sleep("a")
+    with pytest.raises(TypeError): time.sleep(self=1)
+def test_patched():
+    with mock.patch("subprocess.Popen.communicate", autospec=True) as communicate:
+        subprocess.Popen.communicate(1, input=b"", timeout=2)
+        with pytest.raises(TypeError): subprocess.Popen.communicate(1, put=b"")
+    assert list(inspect.signature(subprocess.Popen.wait).parameters) == ["self", "timeout"]
+    assert inspect.signature(socket.getaddrinfo).parameters["port"].default is inspect.Parameter.empty
+def test_inherited():
+    with pytest.raises(AttributeError): del socket.socket.recv_into
+"""
+
+
+@pytest.mark.parametrize("environment", ["pytest-7.0", "pytest-9"])
+async def test_every_test_has_the_outcome_that_it_has_unmeasured(bench: Workbench, environment: str) -> None:
+    restored = "import time\ndef pytest_unconfigure(): assert type(time.sleep) is type(time.time)\n"
+    bench.write({"conftest.py": restored, "test_a.py": PARTICULAR})
+
+    for timing in (False, True):
+        answer = await bench.using(environment).execute(timing=timing)
+
+        assert (answer["verdict"], answer["summary"]["passed"]) == ("passed", 10), answer
 
 
 async def test_a_test_that_is_stuck_in_a_wait_has_the_stack_of_its_own(bench: Workbench) -> None:
