@@ -32,10 +32,11 @@ class Lookup:
         return {} if read is None else read.definitions
 
     def targets(
-        self, path: str, chain: Chain, imports: dict[str, Origin] | None = None, seen: set[Key] | None = None
+        self, path: str, chain: Chain, imports: dict[str, set[Origin]] | None = None, seen: set[Key] | None = None
     ) -> Iterator[Key]:
         if imports and chain[0] in imports:
-            yield from self.imported(path, imports[chain[0]], chain[1:], set())
+            for each in imports[chain[0]]:
+                yield from self.imported(path, each, chain[1:], set())
         elif seen is not None:
             yield from self._looked_up(path, chain, seen)
         else:
@@ -62,8 +63,8 @@ class Lookup:
     def _bound(self, path: str, mention: Mention, chain: Chain, seen: set[Key]) -> Iterator[Key]:
         root, rest = chain[0], chain[1:]
         yield "def", path, root
-        if root in mention.imports:
-            yield from self.imported(path, mention.imports[root], rest, seen)
+        for each in mention.imports.get(root, ()):
+            yield from self.imported(path, each, rest, seen)
         if mention.kind == "class" and rest:
             nested = f"{root}.{rest[0]}"
             if self.kind(("def", path, nested)) == "class":
@@ -76,7 +77,7 @@ class Lookup:
     def _starred(self, path: str, chain: Chain, seen: set[Key]) -> list[Key]:
         """What star imports bind it to."""
         stars = self.definitions(path).get("*")
-        origins = stars.imports.values() if stars is not None else ()
+        origins = stars.imports["*"] if stars is not None else ()
         ends = (self.targets(each, chain, None, seen) for origin in origins for each in self.stars(path, origin))
         return list(chain_all(*ends))
 

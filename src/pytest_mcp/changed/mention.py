@@ -1,6 +1,8 @@
 """What the definitions of a file mention: values, without any tree."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import chain as chain_all
 
 from pytest_mcp.changed.definitions import Kind
 
@@ -19,8 +21,8 @@ class Mention:
     strings: set[str] = field(default_factory=set)
     # Parameters, which may name fixtures.
     parameters: set[str] = field(default_factory=set)
-    # Imports in it, by the name that they bind, and modules that it imports by name.
-    imports: dict[str, "Origin"] = field(default_factory=dict)
+    # Imports in it, by the name that they bind, of which there may be alternatives; modules that it imports by name.
+    imports: dict[str, set["Origin"]] = field(default_factory=dict)
     modules: set[str] = field(default_factory=set)
     # All of `import a.b.c`, which binds a.
     dotted: set[str] = field(default_factory=set)
@@ -35,6 +37,9 @@ class Mention:
     autouse: bool = False
     fixture: str | None = None
 
+    def origins(self) -> Iterator["Origin"]:
+        return chain_all.from_iterable(self.imports.values())
+
     def update(self, other: "Mention") -> None:
         self.chains |= other.chains
         self.attributes |= other.attributes
@@ -45,7 +50,8 @@ class Mention:
         self.dotted |= other.dotted
         self.flags |= other.flags
         self.leaks |= other.leaks
-        self.imports |= other.imports
+        for name, origins in other.imports.items():
+            self.imports.setdefault(name, set()).update(origins)
         self.bases += other.bases
         self.decorators += other.decorators
         self.autouse = self.autouse or other.autouse

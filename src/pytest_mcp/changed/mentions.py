@@ -232,10 +232,7 @@ class _Reader:
 
     def imports(self, node: ast.Import | ast.ImportFrom) -> None:
         for alias in node.names:
-            bound = bound_name(alias)
-            # Of several stars none replaces another.
-            key = f"*{node.level}{node.module}" if isinstance(node, ast.ImportFrom) and bound == "*" else bound
-            self.mention.imports[key] = origin(node, alias)
+            self.mention.imports.setdefault(bound_name(alias), set()).add(origin(node, alias))
             self.mention.dotted |= {alias.name} if isinstance(node, ast.Import) else set()
 
     def annotated(self, node: ast.AnnAssign) -> None:

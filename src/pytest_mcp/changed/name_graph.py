@@ -88,7 +88,7 @@ class NameGraph:
         yield from (("file", each) for each in self._session_files)
         for name, mention in self._lookup.definitions(path).items():
             yield "def", path, name
-            for each in mention.imports.values():
+            for each in mention.origins():
                 # An imported fixture or test class is one of this file.
                 ends = self._lookup.imported(path, each, (), set()) if each.name is not None else ()
                 yield from (end for end in ends if end[0] == "def")
@@ -108,7 +108,7 @@ class NameGraph:
         for name, mention in read.definitions.items():
             is_import = mention.kind == "import" or name == AT_IMPORT
             yield from self.imports_of(path, mention) if is_import else ()
-            for origin in mention.imports.values() if is_import else ():
+            for origin in mention.origins() if is_import else ():
                 yield from (("def", each, "__all__") for each in self._lookup.stars(path, origin))
             self._note_definition(path, name, mention)
         yield from self._mentioned(path, read.run, "")
@@ -126,7 +126,7 @@ class NameGraph:
 
     def imports_of(self, path: str, mention: Mention) -> Iterator[Key]:
         """The files that importing runs."""
-        for origin in mention.imports.values():
+        for origin in mention.origins():
             names = [origin.module] if origin.name in (None, "*") else [origin.module, f"{origin.module}.{origin.name}"]
             for name in names:
                 yield from (("file", each) for each in self._modules.of(path, origin.level, name.removeprefix(".")))
@@ -321,7 +321,7 @@ class NameGraph:
 
     def _needed(self, path: str, read: FileMentions, change: str) -> Iterator[Key]:
         """What the import of a file notices if it is gone, or if it came since the base."""
-        imports = (mention.imports.values() for mention in read.definitions.values() if mention.kind == "import")
+        imports = (mention.origins() for mention in read.definitions.values() if mention.kind == "import")
         ends = [self._lookup.imported(path, origin, (), set()) for each in imports for origin in each]
         for end in chain_all(*ends, *(self._lookup.targets(path, chain) for chain in read.needed)):
             if end[0] == "def":
