@@ -181,6 +181,30 @@ def texts(tree: ast.Module, content: bytes) -> Mapping[str, Text]:
     return {name: Text(code, docstrings.get(name), sources.get(name, b"")) for name, code in codes.items()}
 
 
+def reordered(before: ast.Module, after: ast.Module) -> set[str]:
+    """Where what came before is after something else, so that what keeps definitions has them in another order.
+
+    They are classes, and AT_IMPORT for the file.
+    """
+    old, new = _kept(before), _kept(after)
+    both = ((name, old[name], new[name]) for name in old.keys() & new.keys())
+    return {name for name, one, other in both if [x for x in one if x in other] != [x for x in other if x in one]}
+
+
+def _kept(tree: ast.Module) -> Mapping[str, Mapping[str, None]]:
+    """What may be kept by a decorator, a base or a metaclass: of the file, and of each class that has one of these."""
+    kept: dict[str, dict[str, None]] = {}
+    keeping = {AT_IMPORT}
+    for each in definitions(tree):
+        node = each.node
+        if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
+            is_given = bool(node.decorator_list or (isinstance(node, ast.ClassDef) and (node.bases or node.keywords)))
+            keeping |= {each.name} if is_given else set()
+            if is_given or each.owner:
+                kept.setdefault(each.owner, {})[each.name] = None
+    return {name: names for name, names in kept.items() if name in keeping}
+
+
 def _dump(node: ast.AST) -> str:
     if not isinstance(node, (*FUNCTIONS, ast.ClassDef)):
         return ast.dump(node)

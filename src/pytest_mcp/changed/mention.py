@@ -78,6 +78,8 @@ class FileMentions:
     run: Mention = field(default_factory=Mention)
     given: set[tuple[Chain, Chain]] = field(default_factory=set)
     needed: set[Chain] = field(default_factory=set)
+    # What it imports, in this order.
+    imported: list[Mention] = field(default_factory=list)
     # Of a file that changed, as it is and as the base has it.
     versions: "tuple[FileMentions, FileMentions] | None" = None
 

@@ -27,10 +27,8 @@ def scan(tree: ast.Module) -> FileMentions:
         mention = mention_of(each)
         if each.kind == "addition" and not is_describing(each.node):
             found.additions.add(each.name)
-        if each.name in found.definitions:
-            found.definitions[each.name].update(mention)
-        else:
-            found.definitions[each.name] = mention
+        found.imported += [mention] if each.kind == "import" else []
+        found.definitions.setdefault(each.name, Mention(each.kind, owner=each.owner)).update(mention)
         if each.name != AS_PROGRAM:
             _note_run(found, each)
             found.needed |= set() if each.kind == "function" else mention.chains

@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from pytest_mcp.changed.definitions import AT_IMPORT, Text, texts, touched
+from pytest_mcp.changed.definitions import AT_IMPORT, reordered, texts, touched
 from pytest_mcp.changed.lookup import BUILTINS, Lookup
 from pytest_mcp.changed.mention import FileMentions, merge
 from pytest_mcp.changed.mentions import scan
@@ -139,14 +139,18 @@ class NameSelection:
         ends: list[Key] = []
         tied: list[tuple[Key, str]] = []
         for path in sorted(self._before):
-            before, after = self._texts(self._before[path]), self._texts(self._contents.get(path))
-            what = touched(before or {}, after or {})
+            contents = self._before[path], self._contents.get(path)
+            before, after = (None if each is None else parsed(each) for each in contents)
+            pairs = zip((before, after), contents, strict=True)
+            what = touched(*(texts(tree, content) if tree and content is not None else {} for tree, content in pairs))
+            moved = reordered(before, after) if before and after else set()
             kinds = {"def": what.code - self._plain_imports(path, what.came), "came": what.came, "gone": what.gone}
             ends += [(kind, path, name) for kind, names in kinds.items() for name in sorted(names)]
             tied += [(("def", path, name), "docs") for name in sorted(what.described)]
             tied += [(("def", path, name), "source") for name in sorted(what.written)]
+            ends += [("def", path, name) for name in sorted(moved - {AT_IMPORT})]
             is_new = not (self._before[path] is not None and path in self._contents)
-            if self._runs(path, what.code) or is_new or before is None or after is None:
+            if self._runs(path, what.code | moved) or is_new or before is None or after is None:
                 ends.append(("file", path))
         return ends, tied
 
@@ -160,17 +164,12 @@ class NameSelection:
         """Whether importing the file does something else: by a statement alone, or to what is not the project's."""
         read = self.read(path) or FileMentions()
         foreign = (name for name in read.additions.intersection(code) if read.definitions[name].kind == "import")
-        return AT_IMPORT in code or any(foreign) or bool(self._unloaded(path, read))
+        return AT_IMPORT in code or any(foreign) or self._imports_other(path, read)
 
-    def _unloaded(self, path: str, read: FileMentions) -> set[Key]:
-        """The files that it imports no more: what their import did is not done."""
-        now, before = ({*self._imports(path, each)} for each in read.versions or (read, read))
-        return before - now
-
-    def _imports(self, path: str, read: FileMentions) -> Iterator[Key]:
-        for mention in read.definitions.values():
-            yield from self.graph.imports_of(path, mention) if mention.kind == "import" else ()
-
-    def _texts(self, content: bytes | None) -> Mapping[str, Text] | None:
-        tree = None if content is None else parsed(content)
-        return None if tree is None or content is None else texts(tree, content)
+    def _imports_other(self, path: str, read: FileMentions) -> bool:
+        """Whether it imports other files of the project than before, or in another order: importing may do anything."""
+        now, before = (
+            [*dict.fromkeys(end for mention in each.imported for end in self.graph.imports_of(path, mention))]
+            for each in read.versions or (read, read)
+        )
+        return now != before
