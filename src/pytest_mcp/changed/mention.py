@@ -15,6 +15,8 @@ class Mention:
 
     kind: Kind = "name"
     chains: set[Chain] = field(default_factory=set)
+    # In annotations that only code that reads annotations can use.
+    annotated: set[Chain] = field(default_factory=set)
     # Attributes of what is not known, and of self, cls and super().
     attributes: set[str] = field(default_factory=set)
     own: set[str] = field(default_factory=set)
@@ -42,6 +44,7 @@ class Mention:
 
     def update(self, other: "Mention") -> None:
         self.chains |= other.chains
+        self.annotated |= other.annotated
         self.attributes |= other.attributes
         self.own |= other.own
         self.strings |= other.strings

@@ -6,6 +6,7 @@ decorators, where a framework may read them.
 """
 
 import ast
+import re
 from collections.abc import Callable, Iterable, Iterator
 
 from pytest_mcp.changed.definitions import (
@@ -19,6 +20,8 @@ from pytest_mcp.changed.definitions import (
 )
 from pytest_mcp.changed.mention import Chain, FileMentions, Mention, Origin
 from pytest_mcp.changed.telltales import ACCESS, BARE, BUILT_IN, FLAGS, HARMLESS, IMPORTING, LISTING, STARTING_FIXTURES
+
+_WORD = re.compile(r"[A-Za-z_]\w*")
 
 
 def scan(tree: ast.Module) -> FileMentions:
@@ -257,9 +260,8 @@ class _Reader:
         arguments = _arguments(node.args)
         decorators = [] if isinstance(node, ast.Lambda) else node.decorator_list
         self.visit_all([*decorators, *node.args.defaults, *node.args.kw_defaults])
-        if decorators and not isinstance(node, ast.Lambda):
-            self.visit_all([*(each.annotation for each in arguments), node.returns])
         if not isinstance(node, ast.Lambda):
+            self._annotations([*(each.annotation for each in arguments), node.returns], is_read=bool(decorators))
             self._stores.add(node.name)
         names = {each.arg for each in arguments}
         self.mention.parameters |= names
@@ -270,6 +272,15 @@ class _Reader:
             self.visit_all(body)
 
         self.scope(read, arguments[0].arg if is_method and arguments else None)
+
+    def _annotations(self, nodes: Iterable[ast.AST | None], *, is_read: bool) -> None:
+        given = [each for each in nodes if each is not None]
+        self.visit_all(given if is_read else ())
+        for each in (inner for node in given for inner in ast.walk(node)):
+            if isinstance(each, ast.Constant) and isinstance(each.value, str):
+                self.mention.annotated |= {(word,) for word in _WORD.findall(each.value)}
+            elif chain := _chain(each):
+                self.mention.annotated.add(chain)
 
     def class_body(self, node: ast.ClassDef, *, with_methods: bool = True) -> None:
         self.visit_all([*node.decorator_list, *node.bases, *node.keywords])

@@ -6,6 +6,7 @@ The nodes are of these kinds, each with what it stands for:
 - `def`: a definition; `gone` and `came`: that there is one no more, or now, which matters to code that imports it;
 - `any`: an attribute of something unknown; `own`: one of self in a class; `called`: either, for one class;
 - `fixture`: a fixture's name; `text`: a word in quotes; `prefix`: the beginning of a name that is computed;
+- `annotated`: what the annotations of a definition mention;
 - `flag`: code that finds names in some way that no syntax tree shows.
 A method needs its class to be reached, and its name. It has too many edges rather than too few.
 """
@@ -202,8 +203,15 @@ class NameGraph:
         around = name if mention.kind == "class" else mention.owner
         yield from self._mentioned(path, mention, around)
         yield from (("fixture", each) for each in mention.parameters)
+        if mention.annotated:
+            self.spread.pair(("def", path, name), ("flag", "annotations"), ("annotated", path, name))
         if mention.kind == "class":
             yield from self._class(path, name)
+
+    def _expand_annotated(self, path: str, name: str) -> Iterator[Key]:
+        mention = self._lookup.definitions(path)[name]
+        for chain in mention.annotated:
+            yield from self._lookup.targets(path, chain, mention.imports)
 
     def _mentioned(self, path: str, mention: Mention, around: str) -> Iterator[Key]:
         known = self._lookup.definitions(path)

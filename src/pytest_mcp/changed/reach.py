@@ -96,7 +96,8 @@ class _Reached:
         others, reason = self._others(tests)
         ends = [key for each in others for key in each.definitions]
         tied = [(key, "files") for each in others for key in each.listing - each.definitions]
-        selected = self._names.of(tests, ends, tied, {test for each in others for test in each.tests})
+        direct = {test for each in others for test in each.tests} | self._names.rewritten()
+        selected = self._names.of(tests, ends, tied, direct)
         untold = sorted(path for path in tests if self._names.read(path) is None)
         near = sorted(selected.distances, key=lambda path: (selected.distances[path], *self._farness(path), path))
         files = tuple(dict.fromkeys([*near, *untold]))

@@ -27,6 +27,7 @@ _WORDS = {
     "module": "globals modules",
     "docs": "__doc__ getdoc cleandoc DocTestFinder testmod",
     "source": "getsource getsourcelines getsourcefile findsource linecache getblock",
+    "annotations": "signature get_type_hints __annotations__ get_annotations getfullargspec",
     "files": "glob iglob rglob iterdir listdir scandir walk copytree FileSystemLoader",
 }
 STARTING_FIXTURES = words("pytester testdir script_runner")
