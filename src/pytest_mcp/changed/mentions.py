@@ -9,6 +9,7 @@ import ast
 import re
 from collections.abc import Callable, Iterable, Iterator
 
+from pytest_mcp.changed import telltales
 from pytest_mcp.changed.definitions import (
     AS_PROGRAM,
     DOCSTRING,
@@ -19,7 +20,6 @@ from pytest_mcp.changed.definitions import (
     is_describing,
 )
 from pytest_mcp.changed.mention import Chain, FileMentions, Mention, Origin
-from pytest_mcp.changed.telltales import ACCESS, BARE, BUILT_IN, FLAGS, HARMLESS, IMPORTING, LISTING, STARTING_FIXTURES
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
 
@@ -115,7 +115,7 @@ def _leaks(node: ast.FunctionDef | ast.AsyncFunctionDef, depth: int) -> Iterator
             given = [*each.args, *(keyword.value for keyword in each.keywords)]
             is_given = any(isinstance(one, ast.Name) and one.id in arguments for one in given)
             is_called = isinstance(each.func, ast.Name) and each.func.id in arguments
-            if is_called or (is_given and _last(each.func) not in HARMLESS):
+            if is_called or (is_given and _last(each.func) not in telltales.HARMLESS):
                 yield depth
         elif isinstance(each, ast.Assign) and isinstance(each.value, ast.Name) and each.value.id in arguments:
             yield from (depth for target in each.targets if not isinstance(target, ast.Name))
@@ -145,7 +145,7 @@ def _note_run(found: FileMentions, each: Definition) -> None:
     for node in _running([each.node, *each.heads] if not each.owner else ()):
         if isinstance(node, ast.Call):
             chain = _chain(node.func)
-            reader.visit(node if _last(node.func) in FLAGS else node.func)
+            reader.visit(node if _last(node.func) in telltales.FLAGS else node.func)
             for given in [*node.args, *(keyword.value for keyword in node.keywords)]:
                 if chain and (name := _chain(given)):
                     found.given.add((chain, name))
@@ -167,9 +167,9 @@ class _Reader:
         mention = self.mention
         mention.chains.update(self._loads)
         ends = {word for chain in mention.chains for word in (chain[0], chain[-1]) if len(chain) > 1}
-        words = {chain[0] for chain in mention.chains if len(chain) == 1} | ends - BUILT_IN - {"__dict__"}
-        words |= (mention.attributes - BARE) | (mention.parameters & STARTING_FIXTURES)
-        mention.flags.update(FLAGS[word] for word in words & FLAGS.keys())
+        words = {chain[0] for chain in mention.chains if len(chain) == 1} | ends - telltales.BUILT_IN - {"__dict__"}
+        words |= (mention.attributes - telltales.BARE) | (mention.parameters & telltales.STARTING_FIXTURES)
+        mention.flags.update(telltales.FLAGS[word] for word in words & telltales.FLAGS.keys())
         return mention
 
     def visit(self, node: ast.AST) -> None:
@@ -210,11 +210,16 @@ class _Reader:
     def call(self, node: ast.Call) -> None:
         name, first = _last(node.func), node.args[0] if node.args else None
         second = node.args[1] if len(node.args) > 1 else None
-        if name in ACCESS and isinstance(second, ast.Constant):
+        flag = telltales.COMPUTED.get(name or "") or telltales.COMPUTED.get(
+            ".".join(("", *(_chain(node.func) or ()))[-2:])
+        )
+        if flag and len(node.args) < 3 and not isinstance(first, ast.Constant | None):
+            self.mention.flags.add(flag)
+        if name in telltales.ACCESS and isinstance(second, ast.Constant):
             self.mention.attributes.add(str(second.value))
-        elif name in IMPORTING and isinstance(first, ast.Constant) and isinstance(first.value, str):
+        elif name in telltales.IMPORTING and isinstance(first, ast.Constant) and isinstance(first.value, str):
             self.mention.modules.add(first.value)
-        elif name in LISTING and first is not None and (chain := _chain(first)):
+        elif name in telltales.LISTING and first is not None and (chain := _chain(first)):
             self._loads.append((*chain, "__dict__"))
             self.mention.attributes |= {"__dict__"} if chain in (("self",), ("cls",)) else set()
         else:

@@ -147,6 +147,7 @@ class NameGraph:
                 edge(("file", path), ("file", file))
         if mention.fixture is not None:
             edge(("any", mention.fixture), ("fixture", mention.fixture))
+            edge(("flag", "fixtures"), ("fixture", mention.fixture))
             self.spread.pair(("file", path), ("fixture", mention.fixture), own)
         if mention.kind == "class":
             self.spread.pair(("file", path), ("flag", "subclasses"), own)
@@ -203,6 +204,9 @@ class NameGraph:
         around = name if mention.kind == "class" else mention.owner
         yield from self._mentioned(path, mention, around)
         yield from (("fixture", each) for each in mention.parameters)
+        if {"imports", "computes"} <= mention.flags and name not in _MODULE_HOOKS:
+            # Both names may stand in a file of data.
+            yield "flag", "loads"
         if mention.annotated:
             self.spread.pair(("def", path, name), ("flag", "annotations"), ("annotated", path, name))
         if mention.kind == "class":
@@ -317,8 +321,10 @@ class NameGraph:
         yield from (("any", name) for name in self._names if name.startswith(prefix) or name.endswith(prefix))
 
     def _expand_flag(self, flag: str) -> Iterator[Key]:
-        if flag == "imports":
-            yield from (("value", path) for path in self._modules.files)
+        for path in self._modules.files if flag in ("imports", "loads") else ():
+            yield "value", path
+            names = self._lookup.definitions(path).items() if flag == "loads" else ()
+            yield from (("def", path, name) for name, mention in names if not mention.owner)
         if flag in ("imports", "starts"):
             for program in self._programs:
                 yield from self._dotted(program, is_text=True)

@@ -35,6 +35,9 @@ STARTING_FIXTURES = words("pytester testdir script_runner")
 FLAGS = {word: flag for flag, listed in _WORDS.items() for word in words(listed)}
 FLAGS |= dict.fromkeys(IMPORTING, "imports") | dict.fromkeys(LISTING, "lists") | dict.fromkeys(ACCESS, "computes")
 FLAGS |= dict.fromkeys(STARTING_FIXTURES, "starts")
+# What calls of these with less than three arguments make of a definition, if the first is no literal.
+COMPUTED = dict.fromkeys((".patch", "mock.patch", "mocker.patch", "monkeypatch.setattr"), "imports")
+COMPUTED |= {"getfixturevalue": "fixtures"}
 # Words that only mean this where nothing stands before them.
 BARE = words("dir vars globals modules eval exec compile system discover")
 BUILT_IN = words("dir vars globals eval exec compile")
