@@ -14,7 +14,7 @@ RAISING = {"raises", "warns", "assertRaises", "assertRaisesRegex", "assertWarns"
 # What a call that nobody knows must be named to count as an assertion.
 _ASSERTING = re.compile(r"_*(?:assert|check|verify|expect|validate|ensure|compare)(?![a-z])|_*assert[A-Z]")
 _EQUAL = re.compile(r"assert_?(?!.*[Nn]ot)\w*?(?:[Ee]qual|[Cc]lose|identical|same)\w*")
-_CLOSE = re.compile(r"\w*(?:[Cc]lose|[Aa]lmost)\w*")
+_CLOSE = ("close", "almost")
 # What does not tell a comparison what to overlook.
 _WORDS_ONLY = {"msg", "err_msg", "verbose", "obj"}
 _FORMS = """assertTrue A; assert_ A; assertFalse not A; assertIsNone A is None; assertIsNotNone A is not None;
@@ -88,7 +88,7 @@ def _translated(call: ast.Call) -> ast.expr:
     if not form or len(values) < 1 + ("B" in form):
         return call
     options = [each for each in call.keywords if each.arg not in _WORDS_ONLY]
-    is_close = bool(_CLOSE.fullmatch(name))
+    is_close = any(word in name.lower() for word in _CLOSE)
     if form == "A == B" and (options or is_close):
         values["B"] = ast.Call(ast.Name("approx" if is_close else "alike"), given[1:], options)
     return filled(ast.parse(form, mode="eval").body, values)

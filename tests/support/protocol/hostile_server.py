@@ -167,7 +167,8 @@ class HostileServer(RawClient):
         self.project(self.plain)
         answer = self.result()
         assert (answer["verdict"], answer["exit_code"], answer["summary"]["total"]) == ("passed", 0, 1)
-        assert answer["notices"] == []
+        # A run that was cancelled may still be ending.
+        assert [notice for notice in answer["notices"] if "run of this checkout" not in notice] == []
 
     def assert_unharmed(self) -> None:
         """Nothing left, the next call right, and something waits for the one after it."""
