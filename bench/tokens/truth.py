@@ -39,7 +39,7 @@ EXPLANATION = {
 }
 # The line of causes that share one.
 SHARED = re.compile(r"(\d+) more causes?, the first: ")
-TOOLS = ["discover_tests", "execute_tests", "explain_environment", "investigate_failure"]
+TOOLS = ["check_change", "discover_tests", "execute_tests", "explain_environment", "investigate_failure"]
 
 
 def of_execution(project: Project) -> Truth:
