@@ -22,14 +22,14 @@ from pytest_mcp.api import did_you_mean
 from pytest_mcp.cli.setup import entries, settings_file
 from pytest_mcp.cli.setup.clients import CLIENTS, GOOSE, OTHER, Client
 from pytest_mcp.cli.setup.extras import FLAGS, Extra, extras, has_anything, instructions
-from pytest_mcp.cli.setup.plan import Plan, checked_url, server_command, this_installation, this_machine
+from pytest_mcp.cli.setup.plan import DISTRIBUTION, Plan, checked_url, server_command, this_installation, this_machine
 from pytest_mcp.cli.setup.sandbox import ISOLATION, TRIAL, Allowance, Sandbox, engine, sandbox
 from pytest_mcp.cli.setup.settings_file import Change, SettingsError, real
 from pytest_mcp.config.model import DEFAULT_TIMEOUT, TOKEN_VARIABLE, Config, ConfigError, NoProject
 from pytest_mcp.config.options import LoadConfig, changed_flags
 from pytest_mcp.process import process
 from pytest_mcp.process.job import Launch, SpawnError
-from pytest_mcp.python import git_files
+from pytest_mcp.python import files, git_files
 from pytest_mcp.terminal.output import MISUSE, ask, can_ask, print_message, show
 from pytest_mcp.text import in_line, safe
 
@@ -113,6 +113,11 @@ def _plan(options: argparse.Namespace, load_config: LoadConfig) -> Plan:
         if options.root or options.python:
             raise
         config = None
+    if config and not (options.root or options.user or options.remove) and _is_our_checkout(config.root):
+        raise ConfigError(
+            f"{config.root} is the checkout of pytest-mcp. Type this in your own project's folder, or name that with"
+            " --root; --root . sets up the checkout itself."
+        )
     command = [] if options.remove else server_command(this_installation(), portable=options.portable)
     return Plan(
         machine=this_machine(),
@@ -128,6 +133,10 @@ def _plan(options: argparse.Namespace, load_config: LoadConfig) -> Plan:
         url=None if options.url is None else checked_url(options.url),
         sandbox=_sandbox(options, config, command),
     )
+
+
+def _is_our_checkout(root: Path) -> bool:
+    return files.read_manifest(root).table("project").get("name") == DISTRIBUTION
 
 
 def _default_clients(plan: Plan) -> list[Client]:

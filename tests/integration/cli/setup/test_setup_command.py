@@ -138,6 +138,19 @@ def test_at_a_terminal_the_answer_decides(desk: Desk, answer: bytes | signal.Sig
     assert bool(desk.files()) == (code == 0)
 
 
+def test_our_own_checkout_is_set_up_only_if_it_is_named(desk: Desk) -> None:
+    """A new user types it there, just after the installation."""
+    (desk.project / "pyproject.toml").write_text("[project]\nname = 'pytest-mcp-server'\n")
+
+    refused = desk.typed("claude-code", "--yes")
+    left = desk.files()
+    named = desk.typed("claude-code", "--yes", options=["--root=."])
+
+    assert (refused.returncode, named.returncode) == (2, 0)
+    assert "your own project's folder" in refused.stderr
+    assert list(left) == ["shop/pyproject.toml"]
+
+
 def test_in_a_home_folder_the_users_own_settings_are_meant(desk: Desk) -> None:
     done = desk.typed("codex", "windsurf", "gemini", "--yes", cwd=desk.home)
 
