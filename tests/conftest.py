@@ -6,9 +6,10 @@ import pytest
 from hypothesis import settings
 
 from pytest_mcp.python import query
+from scripts.environments import ENVIRONMENTS
 from tests.support.projects.managed import Home, empty_home, home_with_managers
 from tests.support.waiting import PATIENCE
-from tests.support.workbench import GENERATIONS, PYTESTS, Workbench
+from tests.support.workbench import GENERATIONS, NEWEST, PYTESTS, Workbench
 
 # The machine is shared and slow at times; how long an example takes proves nothing here.
 # Every run tries the same examples, and those that ever failed stand beside their tests: who changed nothing sees
@@ -31,6 +32,12 @@ os.environ["PYTEST_MCP_NO_SHARE"] = "1"
 
 # They count in /proc what is left of a run. Elsewhere only test_portable.py can see that, by `ps`.
 NEEDS_PROC = ("tests/hostile/", "tests/parity/", "tests/integration/runs/parallel/test_spare.py")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Without the environments nearly every test would fail, each for a reason that does not name them."""
+    if config.option.markexpr == "not external" and not ENVIRONMENTS[NEWEST].is_complete:
+        raise pytest.UsageError("The environments of the tests are missing: run `make environments` first.")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
