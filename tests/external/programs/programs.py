@@ -16,6 +16,8 @@ from tests.external.programs.dialects import Chat, Dialect, Gemini, Messages, Re
 PROMPT = "Run the tests."
 # As npm's packages of programs that are no scripts call this machine.
 MACHINE = f"linux-{'arm64' if platform.machine() == 'aarch64' else 'x64'}"
+# The program itself: what npm links is a script that an install script would replace.
+CLAUDE_CODE = PACKAGES["claude-code"].file(f"@anthropic-ai/claude-code-{MACHINE}/claude")
 KEY = "no-secret"
 
 
@@ -61,11 +63,10 @@ class Program:
 def claude_code(place: Place) -> Start:
     servers = {name: {"command": command[0], "args": command[1:]} for name, command in place.servers.items()}
     config = place.write("mcp.json", json.dumps({"mcpServers": servers}))
-    program = PACKAGES["claude-code"].file(f"@anthropic-ai/claude-code-{MACHINE}/claude")
     allowed = ",".join(f"mcp__{name}" for name in place.servers)
     permission = [f"--allowedTools={allowed}"] if place.permitted else []
     return Start(
-        [str(program), "--print", PROMPT, "--strict-mcp-config", f"--mcp-config={config}", *permission],
+        [str(CLAUDE_CODE), "--print", PROMPT, "--strict-mcp-config", f"--mcp-config={config}", *permission],
         {
             "ANTHROPIC_BASE_URL": place.model,
             "ANTHROPIC_API_KEY": KEY,
