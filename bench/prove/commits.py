@@ -5,7 +5,7 @@ process, with all tests that run their lines: the verdicts must be the same.
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
@@ -19,9 +19,10 @@ from pytest_mcp.investigation.base import find_base
 from pytest_mcp.investigation.runner import Runner, deadline_of_runs
 from pytest_mcp.proof.answer import proof_answer
 from pytest_mcp.proof.change import find_change, numbers
-from pytest_mcp.proof.check import ProofFindings, check
+from pytest_mcp.proof.check import check
+from pytest_mcp.proof.findings import ProofFindings
+from pytest_mcp.proof.mutants import Mutant
 from pytest_mcp.proof.result import CheckChange
-from pytest_mcp.proof.trials import FreshTrials
 from pytest_mcp.python.interpreter import Candidate
 from pytest_mcp.run.run import Project
 from pytest_mcp.tools import dump
@@ -32,7 +33,7 @@ SEARCHED, LINES, FILES = 600, range(2, 120), 12
 PLANTED = "test_that_was_planted"
 VACUOUS = f"\n\ndef {PLANTED}():\n    total = sum([1, 2])\n    assert total == 3\n"
 # Mutants of one commit that are tried on disk too.
-ON_DISK = 6
+ON_DISK = 8
 
 
 @dataclass(frozen=True)
@@ -106,7 +107,7 @@ def runner_of(config: Config, repository: Repository) -> Runner:
 
 
 async def plain_seconds(config: Config, repository: Repository, findings: ProofFindings) -> float:
-    files = [*dict.fromkeys(each.partition("::")[0] for each in findings.trials.probed)]
+    files = [*dict.fromkeys(each.id.partition("::")[0] for each in findings.trials.probed)]
     if not files:
         return 0.0
     run = await runner_of(config, repository).run_as_asked(files)
@@ -117,27 +118,35 @@ async def on_disk(
     config: Config, repository: Repository, commit: str, findings: ProofFindings
 ) -> tuple[int, list[str]]:
     trials = findings.trials
-    judged = [place for place in trials.places("killed", "survived") if not trials.tried[place].why.startswith("it")]
     # Survivors first: a fork errs by them.
-    places = sorted(judged, key=lambda place: trials.tried[place].outcome != "survived")[:ON_DISK]
+    judged = [*trials.of("survived"), *trials.of("killed")][:ON_DISK]
     found = await find_base(config, f"{commit}^", deadline_of_runs(60))
-    if not places or found.repository is None or found.base is None:
+    if not judged or found.repository is None or found.base is None:
         return 0, []
     change = await find_change(found.repository, found.base)
     sources = {path: (change.now[path] or "").encode() for path in change.lines()}
     agreed, wrong = 0, []
     async with plain_copy(found.repository) as tree:
-        fresh = FreshTrials(runner_of(config, repository).at(tree.top, instead_of=tree.checkout), sources)
-        for place in places:
-            mutant, tried = trials.mutants[place], trials.tried[place]
+        everything = runner_of(config, repository).at(tree.top, instead_of=tree.checkout)
+        for tried in judged:
+            mutant = trials.mutants[tried.number]
             lines = set(range(mutant.first, mutant.last + 1))
-            passed = [each for each in trials.probed.values() if each.outcome == "passed"]
-            tests = [each.id for each in passed if lines & numbers(each.lines.get(mutant.file, ""))]
-            runner = fresh.runner.within(60 + 8 * sum(trials.probed[test].seconds for test in tests))
-            failed = await fresh.failed(runner, mutant, tests)
-            if (failed is not None) == (tried.outcome == "killed"):
+            near = [each for each in trials.passed if lines & numbers(each.lines.get(mutant.file, ""))]
+            runner = everything.within(60 + 8 * sum(each.seconds for each in near))
+            tests = [each.id for each in near]
+            is_killed = not await all_pass(runner, sources, mutant, tests)
+            if is_killed == (tried.outcome == "killed"):
                 agreed += 1
-            elif failed is None or await fresh.failed(runner, None, tests) is None:
+            elif not is_killed or await all_pass(runner, sources, None, tests):
                 where = f"{PurePosixPath(mutant.file).name}:{mutant.line}"
                 wrong.append(f"{where} {mutant.before} -> {mutant.after}: {tried.outcome} in a fork, on disk not")
     return agreed, wrong
+
+
+async def all_pass(runner: Runner, sources: Mapping[str, bytes], mutant: Mutant | None, tests: Sequence[str]) -> bool:
+    """In a fresh process, with this mutant on disk."""
+    for path, source in sources.items():
+        is_mutated = mutant is not None and mutant.file == path
+        (runner.config.root / path).write_bytes(mutant.applied_to(source) if mutant and is_mutated else source)
+    records = (await runner.run(list(tests))).ledger.tests
+    return all(test in records and records[test].outcome in ("passed", "skipped") for test in tests)

@@ -23,7 +23,7 @@ from pytest_mcp.run.run import Project
 
 if TYPE_CHECKING:
     from pytest_mcp.investigation.answer import Findings
-    from pytest_mcp.proof.check import ProofFindings
+    from pytest_mcp.proof.findings import ProofFindings
 
 INSTRUCTIONS = """\
 Runs this project's pytest tests, in the project's own Python, instead of a shell.

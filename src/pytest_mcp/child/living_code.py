@@ -1,15 +1,13 @@
 """Puts mutated code into the functions that live in this process, or says that this would not be honest.
 
-A mutant is a changed span of a file's bytes with as many lines as before. The top-level statement around it is compiled
-before and after. What differs inside of functions is exchanged in all living functions that were made from it, wherever
-they are held: in registries, by decorators, as closures. What differs outside of functions (class bodies, defaults,
-decorators, constants) has run already, and so may a suspended generator; then only a new import is honest.
+A mutant is a changed span of a file's bytes with as many lines as before. The file is compiled before and after. What
+differs inside of functions is exchanged in all living functions that were made from it, wherever they are held: in
+registries, by decorators, as closures. What differs outside of functions (class bodies, defaults, decorators,
+constants) has run already, and so may a suspended generator; then only a new import would be honest.
 """
 
 from __future__ import annotations
-import __future__
 
-import ast
 import dis
 import functools
 import gc
@@ -19,18 +17,9 @@ from types import CodeType, FunctionType, GeneratorType
 from typing import Any, Callable, Iterator, NamedTuple, Tuple
 
 CACHE: Any = type(functools.lru_cache(maxsize=None)(len))
-FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
-# The path of a file, the first line of a function and its name; the first and the last line of a top-level statement.
+# The path of a file, the first line of a function and its name.
 Key = Tuple[str, int, str]
-Span = Tuple[int, int]
-
-
-class Context(NamedTuple):
-    """What of a file has a part in how one of its statements is compiled: its features, and the names it imports."""
-
-    flags: int
-    imports: list[Any]
 
 
 class NotHonest(Exception):
@@ -63,9 +52,8 @@ class LivingCode:
         self.suspended: set[Key] = set()
         # Files with any code that has run here.
         self.loaded: set[str] = set()
-        self.statements: dict[str, list[Span]] = {}
         self.sources: dict[str, bytes] = {}
-        self.contexts: dict[str, Context] = {}
+        self.compiled: dict[str, CodeType] = {}
         for module in list(sys.modules.values()):
             path = path_of(getattr(module, "__file__", None) or "<none>")
             if path is not None:
@@ -95,22 +83,22 @@ class LivingCode:
     def patch(self, path: str, start: int, end: int, text: bytes) -> Patch:
         """Raises NotHonest or Same."""
         source = self.source(path)
-        mutated = source[:start] + text + source[end:]
-        first, last = self.statement_at(path, source.count(b"\n", 0, start) + 1)
-        context = self.context(path)
-        old = compiled(part(source, first, last), path, context)
-        new = compiled(part(mutated, first, last), path, context)
+        old, new = self.code(path), compiled(source[:start] + text + source[end:], path)
         if is_same(old, new):
             raise Same
         if path not in self.loaded:
             # It will be imported in the fork, from the mutated file.
             return Patch([], [])
-        codes = list(self.exchanged(path, old, new, part(mutated, first, last), context))
-        return Patch(codes, self.caches)
+        return Patch(list(self.exchanged(path, old, new)), self.caches)
+
+    def code(self, path: str) -> CodeType:
+        if path not in self.compiled:
+            self.compiled[path] = compiled(self.source(path), path)
+        return self.compiled[path]
 
     def lines_with_code(self, path: str) -> set[int]:
         """Without those of a `def`, which run when it is defined."""
-        todo = [compiled(self.source(path), path, Context(0, []))]
+        todo = [self.code(path)]
         lines: set[int] = set()
         while todo:
             code = todo.pop()
@@ -118,37 +106,8 @@ class LivingCode:
             lines.update(line for _, line in dis.findlinestarts(code) if line)
         return lines
 
-    def statement_at(self, path: str, line: int) -> Span:
-        if path not in self.statements:
-            self.statements[path] = [span_of(node) for node in ast.parse(self.source(path)).body]
-        for span in self.statements[path]:
-            if span[0] <= line <= span[1]:
-                return span
-        raise Same
-
-    def context(self, path: str) -> Context:
-        if path not in self.contexts:
-            flags, imports = 0, []
-            for node in in_module_scope(ast.parse(self.source(path))):
-                if isinstance(node, ast.ImportFrom) and node.module == "__future__":
-                    flags |= functools.reduce(
-                        int.__or__, (getattr(__future__, each.name).compiler_flag for each in node.names)
-                    )
-                elif isinstance(node, (ast.Import, ast.ImportFrom)):
-                    imports.append(node)
-            self.contexts[path] = Context(flags, imports)
-        return self.contexts[path]
-
-    def exchanged(
-        self, path: str, old: CodeType, new: CodeType, text: bytes, context: Context
-    ) -> Iterator[tuple[FunctionType, CodeType]]:
-        pairs = list(differing(old, new))
-        lost = {key_of(after): missing(before, after) for before, after in pairs if missing(before, after)}
-        if lost:
-            # A function takes only code with the free variables that it has.
-            again = compiled(text, path, context, lost)
-            pairs = list(differing(old, again))
-        for before, after, is_outermost in ((*pair, place) for pair, place in outermost(pairs)):
+    def exchanged(self, path: str, old: CodeType, new: CodeType) -> Iterator[tuple[FunctionType, CodeType]]:
+        for before, after, is_outermost in outermost(differing(old, new)):
             key = (path, before.co_firstlineno, before.co_name)
             if key in self.suspended:
                 raise NotHonest("a generator that began during the imports has it")
@@ -172,54 +131,16 @@ def clear(caches: list[Any]) -> None:
         cache.cache_clear()
 
 
-def span_of(node: Any) -> Span:
-    first = min([node.lineno] + [each.lineno for each in getattr(node, "decorator_list", ())])
-    return first, node.end_lineno
-
-
-def part(source: bytes, first: int, last: int) -> bytes:
-    """These lines where they are: behind empty ones."""
-    lines = source.split(b"\n")
-    return b"\n" * (first - 1) + b"\n".join(lines[first - 1 : last]) + b"\n"
-
-
-def in_module_scope(node: Any) -> Iterator[Any]:
-    """All nodes that are not inside of a function or class."""
-    yield node
-    for child in ast.iter_child_nodes(node):
-        if not isinstance(child, (*FUNCTIONS, ast.ClassDef, ast.Lambda, ast.expr)):
-            yield from in_module_scope(child)
-
-
-def compiled(text: bytes, path: str, context: Context, lost: Any = None) -> CodeType:
-    """`lost` names variables that functions must have, though they do not use them."""
+def compiled(source: bytes, path: str) -> CodeType:
     try:
-        module = compile(text, path, "exec", context.flags | ast.PyCF_ONLY_AST, dont_inherit=True)
-        module.body[:0] = context.imports
-        for node in ast.walk(module) if lost else ():
-            names = lost.get((span_of(node)[0], node.name)) if isinstance(node, FUNCTIONS) else None
-            if names:
-                keep_names(node, names)
-        code: CodeType = compile(ast.fix_missing_locations(module), path, "exec", context.flags, dont_inherit=True)
+        code: CodeType = compile(source, path, "exec", dont_inherit=True)
         return code
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise Same from error
 
 
-def keep_names(node: Any, names: set[str]) -> None:
-    uses: list[ast.stmt] = [ast.Expr(ast.Name(name, ast.Load())) for name in sorted(names)]
-    dead = ast.If(ast.Constant(False), uses, [])
-    for each in ast.walk(dead):
-        ast.copy_location(each, node.body[-1])
-    node.body.append(dead)
-
-
 def key_of(code: CodeType) -> tuple[int, str]:
     return code.co_firstlineno, code.co_name
-
-
-def missing(before: CodeType, after: CodeType) -> set[str]:
-    return set(before.co_freevars).difference(after.co_freevars)
 
 
 def nested(code: CodeType) -> list[CodeType]:
@@ -243,11 +164,11 @@ def differing(old: CodeType, new: CodeType) -> Iterator[tuple[CodeType, CodeType
             yield from differing(before, after)
 
 
-def outermost(pairs: list[tuple[CodeType, CodeType]]) -> Iterator[tuple[tuple[CodeType, CodeType], bool]]:
+def outermost(pairs: Iterator[tuple[CodeType, CodeType]]) -> Iterator[tuple[CodeType, CodeType, bool]]:
     """Each with whether it is in no other function of them."""
     inner: set[int] = set()
     for before, after in pairs:
-        yield (before, after), id(before) not in inner
+        yield before, after, id(before) not in inner
         inner.update(map(id, nested(before)))
 
 

@@ -2,8 +2,8 @@
 
 One fork runs all tests and tells which changed lines each of them runs. Then comes a fork for each mutant, with the
 tests that ran its line, until one fails. A kill counts only if the same tests pass in a fork without the mutant. What a
-fork cannot show is left to a fresh process: `living_code` decides it. While a mutant is tried its file is mutated on
-disk too, for new imports and other processes: all of this happens in a copy of the checkout.
+fork cannot show is not tried: `living_code` decides it. While a mutant is tried its file is mutated on disk too, for
+new imports and other processes: all of this happens in a copy of the checkout.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import os
 import threading
 from contextlib import contextmanager, suppress
 from functools import partial
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Callable, Iterator, Sequence
 
 import pytest
@@ -28,12 +29,10 @@ if TYPE_CHECKING:
 
 # For one mutant tests are chosen that take so long together.
 MAX_SECONDS = 10.0
-# After a kill that was none, a mutant is tried again without the test that seemed to kill it.
-MAX_TRIES = 3
 # How often all tests are begun again behind one that ends the process.
 MAX_DEATHS = 5
-# How many tests are named of a mutant that survives, and how many run in a fresh process.
-NAMED, RUN_AFRESH = 3, 40
+# How many tests are named of a mutant that survives.
+NAMED = 3
 # Mutated files have times of their own, so that no cache of one stands for another one.
 FUTURE = 100_000
 
@@ -46,6 +45,9 @@ class Proving(TestsInFork):
         # Of each test that passes, the changed lines that it runs.
         self.ran: dict[int, dict[str, set[int]]] = {}
         self.at_import: dict[str, set[int]] = {}
+        # Tests that pass one after the other without a mutant, and those that do not.
+        self.steady: set[tuple[int, ...]] = set()
+        self.unsteady: set[int] = set()
         self.is_traced = bool(self.wanted) and self.recorder.resume()
 
     @pytest.hookimpl(tryfirst=True)
@@ -60,8 +62,8 @@ class Proving(TestsInFork):
         self.forks.remember_offsets()
         has_threads = threading.active_count() > 1
         self.emit_lines(has_threads)
-        if self.proof["each"]:
-            self.run_each()
+        if self.proof["limits"] is not None:
+            self.run_each(self.proof["limits"])
         elif self.items:
             self.run_all()
             self.reporter.emit("probing_ended", starts_processes=self.starts_processes)
@@ -82,7 +84,7 @@ class Proving(TestsInFork):
     def run_all(self) -> None:
         left, deaths = list(range(len(self.items))), 0
         while left and deaths <= MAX_DEATHS:
-            rest = self.proof["plain_seconds"] - (self.clock() - self.started)
+            rest = self.proof["seconds"] - (self.clock() - self.started)
             if rest <= 0:
                 return
             ended = self.forks.run(partial(self.run_tests, left, traced=True), Limit(rest, rest))
@@ -118,11 +120,10 @@ class Proving(TestsInFork):
             lines=record.get("lines", {}),
         )
 
-    def run_each(self) -> None:
+    def run_each(self, limits: dict[str, float]) -> None:
         """Each test in a fork of its own, so that one that hangs or breaks something spoils no other."""
         for place in range(len(self.items)):
-            seconds = self.proof["limits"].get(self.name_of(place), 0.0)
-            self.seconds[place] = seconds
+            self.seconds[place] = limits.get(self.name_of(place), 0.0)
             ended = self.forks.run(partial(self.run_tests, [place]), self.limit([place]))
             found = [record for record in ended.records if record["k"] == "ended"]
             self.emit_probed(place, found[0] if found else {"outcome": ended.how, "seconds": 0.0})
@@ -138,86 +139,72 @@ class Proving(TestsInFork):
             if outcome == "harmful":
                 # The files of the project are not what they were, or there is no room for more processes.
                 return
-            left -= outcome not in ("unseen", "same")
+            left -= outcome in ("killed", "survived", "unstable")
 
     def try_mutant(self, mutant: Any, has_threads: bool) -> str:
-        tests = self.tests_of(mutant)
-        started = self.clock()
         try:
-            told = self.tried(mutant, tests, has_threads) if tests else self.unseen(mutant)
+            told = self.tried(mutant, has_threads)
         except NotHonest as error:
-            told = {"outcome": "fresh", "why": str(error), "tests": self.names(tests[:RUN_AFRESH])}
+            told = {"outcome": "untried", "why": str(error)}
         except Same:
             told = {"outcome": "same"}
         except OSError as error:
             told = {"outcome": "harmful", "why": type(error).__name__}
-        known: dict[str, Any] = {"why": "", "tests": [], "ran": len(tests)}
-        self.reporter.emit("tried", number=mutant["number"], **{**known, **told}, seconds=self.clock() - started)
+        known: dict[str, Any] = {"why": "", "tests": []}
+        self.reporter.emit("tried", number=mutant["number"], **{**known, **told})
         return str(told["outcome"])
 
-    def unseen(self, mutant: Any) -> dict[str, Any]:
-        lines = range(mutant["line"], mutant["last"] + 1)
-        if self.at_import.get(mutant["file"], set()).isdisjoint(lines):
-            return {"outcome": "unseen"}
-        near = [place for place, ran in self.ran.items() if mutant["file"] in ran]
-        tests = self.chosen(near or list(self.ran))[:RUN_AFRESH]
-        return {"outcome": "fresh", "why": "it runs during the imports", "tests": self.names(tests), "ran": len(tests)}
-
-    def tests_of(self, mutant: Any) -> list[int]:
+    def tried(self, mutant: Any, has_threads: bool) -> dict[str, Any]:
+        path, start, end, text = mutant["file"], mutant["start"], mutant["end"], mutant["text"].encode("utf-8")
         lines = set(range(mutant["line"], mutant["last"] + 1))
-        return self.chosen(
-            [place for place, ran in self.ran.items() if not lines.isdisjoint(ran.get(mutant["file"], ()))]
-        )
+        near = [place for place, ran in self.ran.items() if not lines.isdisjoint(ran.get(path, ()))]
+        ran_at_import = not lines.isdisjoint(self.at_import.get(path, ()))
+        if not near and not ran_at_import:
+            return {"outcome": "unseen"}
+        patch = self.living.patch(path, start, end, text)
+        tests = self.chosen(near)
+        if has_threads:
+            raise NotHonest("threads that began during the imports are not in a fork")
+        if not tests:
+            raise NotHonest("it runs during the imports" if ran_at_import else "its tests do not always pass")
+        source = self.living.source(path)
+        with self.on_disk(path, source[:start] + text + source[end:], mutant["number"]):
+            ended = self.forks.run(partial(self.run_mutated, patch, tests), self.limit(tests))
+        self.drop_output()
+        begun = [record["test"] for record in ended.records if record["k"] == "begun"]
+        outcomes = [record["outcome"] for record in ended.records if record["k"] == "ended"]
+        if ended.how == "done" and len(outcomes) == len(tests) and not has_failed(outcomes):
+            if ran_at_import:
+                raise NotHonest("its line ran during the imports too")
+            return {"outcome": "survived", "tests": self.names(tests[:NAMED])}
+        if begun and self.passes(tests[: tests.index(begun[-1]) + 1]):
+            how = "failed" if ended.how == "done" else ended.how
+            return {"outcome": "killed", "why": how, "tests": self.names(begun[-1:])}
+        self.unsteady.update(begun[-1:])
+        return {"outcome": "unstable", "why": "its tests fail in a fork without it too"}
 
     def chosen(self, near: list[int]) -> list[int]:
         """New and changed tests first, then the fastest."""
         first = self.proof["first"]
         near.sort(key=lambda place: (base_name(self.name_of(place)) not in first, self.seconds[place]))
-        chosen: list[int] = []
-        seconds = 0.0
-        for place in near:
-            seconds += self.seconds[place]
-            if chosen and seconds > MAX_SECONDS:
-                break
-            chosen.append(place)
-        return chosen
-
-    def tried(self, mutant: Any, tests: list[int], has_threads: bool) -> dict[str, Any]:
-        path, start, end, text = mutant["file"], mutant["start"], mutant["end"], mutant["text"].encode("utf-8")
-        patch = self.living.patch(path, start, end, text)
-        if has_threads:
-            raise NotHonest("threads that began during the imports are not in a fork")
-        source = self.living.source(path)
-        for _ in range(MAX_TRIES):
-            with self.on_disk(path, source[:start] + text + source[end:], mutant["number"]):
-                ended = self.forks.run(partial(self.run_mutated, patch, tests), self.limit(tests))
-            self.drop_output()
-            begun = [record["test"] for record in ended.records if record["k"] == "begun"]
-            outcomes = [record["outcome"] for record in ended.records if record["k"] == "ended"]
-            if ended.how == "done" and len(outcomes) == len(tests) and not has_failed(outcomes):
-                if not self.at_import.get(path, set()).isdisjoint(range(mutant["line"], mutant["last"] + 1)):
-                    raise NotHonest("its line ran during the imports too")
-                return {"outcome": "survived", "tests": self.names(tests[:NAMED])}
-            if not begun:
-                return {"outcome": "unstable", "why": "no test began"}
-            if self.passes(tests[: tests.index(begun[-1]) + 1]):
-                how = "failed" if ended.how == "done" else ended.how
-                return {"outcome": "killed", "why": how, "tests": self.names(begun[-1:])}
-            tests = [test for test in tests if test != begun[-1]]
-            if not tests:
-                break
-        return {"outcome": "unstable", "why": "its tests fail in a fork without it too"}
+        seconds = accumulate(self.seconds[place] for place in near)
+        chosen = [place for place, so_far in zip(near, seconds) if so_far <= MAX_SECONDS] or near[:1]
+        return [place for place in chosen if place not in self.unsteady]
 
     def run_mutated(self, patch: Any, tests: Sequence[int], say: Callable[..., Any]) -> None:
         patch.apply()
         self.run_tests(tests, say)
 
-    def passes(self, tests: Sequence[int]) -> bool:
+    def passes(self, tests: list[int]) -> bool:
         """Whether all of them pass, one after the other, without a mutant."""
-        ended = self.forks.run(partial(self.run_tests, tests), self.limit(tests))
-        self.drop_output()
-        outcomes = [record["outcome"] for record in ended.records if record["k"] == "ended"]
-        return ended.how == "done" and outcomes == ["passed"] * len(tests)
+        if tuple(tests) not in self.steady:
+            ended = self.forks.run(partial(self.run_tests, tests), self.limit(tests))
+            self.drop_output()
+            outcomes = [record["outcome"] for record in ended.records if record["k"] == "ended"]
+            if ended.how != "done" or outcomes != ["passed"] * len(tests):
+                return False
+            self.steady.add(tuple(tests))
+        return True
 
     @contextmanager
     def on_disk(self, path: str, content: bytes, number: int) -> Iterator[None]:

@@ -28,7 +28,7 @@ from pytest_mcp.text import in_line
 if TYPE_CHECKING:
     from pytest_mcp.investigation.answer import Findings
     from pytest_mcp.page.content import PageOrigin
-    from pytest_mcp.proof.check import ProofFindings
+    from pytest_mcp.proof.findings import ProofFindings
 
 _PLAIN = Painter(has_colours=False)
 # The size of the report for viewers that run no scripts.

@@ -122,12 +122,10 @@ class Proof(TypedDict):
     most: int
     # Names of tests, without parameters, that run first.
     first: list[str]
-    # For all tests, and before the last mutant is begun.
-    plain_seconds: float
+    # Before the last mutant is begun.
     seconds: float
-    # Each test in a fork of its own, limited by how long it takes elsewhere.
-    each: bool
-    limits: dict[str, float]
+    # How long each test takes elsewhere: each runs in a fork of its own, limited by that, and no mutants are tried.
+    limits: dict[str, float] | None
 
 
 class JobCoverage(TypedDict):

@@ -5,19 +5,18 @@ Survivors that miss the same check are one entry. Entries beyond the limits are 
 
 from pytest_mcp.proof.at_base import ShownAtBase, function_of, with_kills
 from pytest_mcp.proof.change import ranges_of
-from pytest_mcp.proof.check import ProofFindings
 from pytest_mcp.proof.edits import Weakening
+from pytest_mcp.proof.findings import ProofFindings, Trials
 from pytest_mcp.proof.result import (
     CheckResult,
     NewTest,
     NotCovered,
     ProofSummary,
+    ProofVerdict,
     SeenAtBase,
     Survivor,
     WeakenedTest,
 )
-from pytest_mcp.proof.trials import Trials
-from pytest_mcp.proof.verdict import ProofEvidence, verdict_of
 from pytest_mcp.text import few, in_line, label
 
 # The most entries that are listed of each kind.
@@ -31,24 +30,25 @@ _WORST_FIRST: tuple[SeenAtBase, ...] = ("flaky", "passes", "unknown", "missing",
 
 
 def proof_answer(findings: ProofFindings) -> CheckResult:
-    trials = findings.trials
-    at_base = with_kills(findings.at_base, trials.killers)
-    survivors = _survivors(trials)
-    evidence = evidence_of(findings, at_base)
+    at_base = with_kills(findings.at_base, findings.trials.killers)
+    summary = _summary(findings, at_base)
+    survivors = _survivors(findings.trials)
     new = sorted(
-        (name for name in findings.new if name in at_base), key=lambda name: _WORST_FIRST.index(at_base[name].seen)
+        (name for name in findings.edits.new if name in at_base),
+        key=lambda name: _WORST_FIRST.index(at_base[name].seen),
     )
     listed = [
         name
         for place, name in enumerate(new)
         if place < (LISTED_PROVING if at_base[name].seen == "proves" else MAX_NEW)
     ]
-    strong = sorted(findings.edits.weakened, key=lambda each: not each.is_strong)
+    strong = [each for each in findings.edits.weakened if each.is_strong]
+    weakened = [*strong, *(each for each in findings.edits.weakened if not each.is_strong)]
     return CheckResult(
-        verdict=verdict_of(evidence),
-        summary=_summary(findings, at_base),
+        verdict=verdict_of(summary, has_change=findings.has_change, is_whole=_is_whole(findings), weakened=len(strong)),
+        summary=summary,
         new_tests=[_new_test(name, at_base[name]) for name in listed],
-        weakened=[_weakened(each) for each in strong[:MAX_WEAKENED]],
+        weakened=[_weakened(each) for each in weakened[:MAX_WEAKENED]],
         survivors=survivors[:MAX_SURVIVORS],
         not_covered=_not_covered(findings),
         notices=[*findings.notices, *_notices(findings, at_base, len(survivors))],
@@ -56,25 +56,29 @@ def proof_answer(findings: ProofFindings) -> CheckResult:
     )
 
 
-def evidence_of(findings: ProofFindings, at_base: dict[str, ShownAtBase]) -> ProofEvidence:
-    trials = findings.trials
-    seen = [each.seen for each in at_base.values()]
-    return ProofEvidence(
-        has_change=findings.has_change,
-        failing=len(findings.failing),
-        is_whole=len(trials.probed) >= trials.selected and not (findings.is_cut_short and not trials.probed),
-        weakened=sum(each.is_strong for each in findings.edits.weakened),
-        proving=seen.count("proves"),
-        missing=seen.count("missing"),
-        killed=len(trials.killed),
-        survived=len(trials.places("survived")),
-        uncovered=sum(map(len, findings.uncovered.values())),
+def verdict_of(summary: ProofSummary, *, has_change: bool, is_whole: bool, weakened: int) -> ProofVerdict:
+    """The one function that says `proven`: the first that applies."""
+    is_shown = summary.proving or summary.missing or summary.killed
+    cases: tuple[tuple[bool, ProofVerdict], ...] = (
+        (not has_change, "no_change"),
+        (summary.failed > 0, "failing"),
+        (weakened > 0, "tests_weakened"),
+        (not is_whole or not is_shown, "unproven"),
+        (summary.survived > 0 or summary.covered_lines < summary.changed_lines, "weak"),
+        (summary.missing > 0 and not summary.proving, "weak"),
     )
+    return next((verdict for applies, verdict in cases if applies), "proven")
+
+
+def _is_whole(findings: ProofFindings) -> bool:
+    """Whether all tests could run that the change reaches."""
+    trials = findings.trials
+    return len(trials.probed) >= trials.selected and (bool(trials.probed) or not findings.is_cut_short)
 
 
 def _summary(findings: ProofFindings, at_base: dict[str, ShownAtBase]) -> ProofSummary:
     trials, seen = findings.trials, [each.seen for each in at_base.values()]
-    changed = sum(map(len, findings.changed.values()))
+    changed, uncovered = (sum(map(len, each.values())) for each in (findings.changed, findings.uncovered))
     return ProofSummary(
         tests=len(trials.probed),
         failed=len(findings.failing),
@@ -82,11 +86,11 @@ def _summary(findings: ProofFindings, at_base: dict[str, ShownAtBase]) -> ProofS
         missing=seen.count("missing"),
         passing_at_base=seen.count("passes"),
         unknown_at_base=seen.count("unknown") + seen.count("flaky"),
-        killed=len(trials.killed),
-        survived=len(trials.places("survived")),
+        killed=len(trials.of("killed")),
+        survived=len(trials.of("survived")),
         not_tried=trials.not_tried,
         changed_lines=changed,
-        covered_lines=changed - sum(map(len, findings.uncovered.values())),
+        covered_lines=changed - uncovered,
     )
 
 
@@ -101,24 +105,18 @@ def _weakened(each: Weakening) -> WeakenedTest:
 
 
 def _survivors(trials: Trials) -> list[Survivor]:
-    """One for each statement and each text; those of forks first, which tell more."""
-    by_check: dict[object, int] = {}
-    for place in sorted(trials.places("survived"), key=lambda each: (bool(trials.tried[each].why), each)):
-        mutant = trials.mutants[place]
-        if (mutant.file, mutant.first) not in by_check and (mutant.before, mutant.after) not in by_check:
-            by_check[mutant.file, mutant.first] = place
-            by_check[mutant.before, mutant.after] = place
-    found = [(trials.mutants[place], trials.tried[place]) for place in dict.fromkeys(by_check.values())]
-    return [
-        Survivor(
-            file=in_line(mutant.file),
-            line=mutant.line,
-            before=_cut(mutant.before),
-            after=_cut(mutant.after),
-            tests=[in_line(test) for test in dict.fromkeys(map(function_of, tried.tests))][:2],
-        )
-        for mutant, tried in found
-    ]
+    """One for each statement and each text."""
+    seen: set[object] = set()
+    found = []
+    for tried in trials.of("survived"):
+        mutant = trials.mutants[tried.number]
+        keys = {(mutant.file, mutant.first), (mutant.before, mutant.after)}
+        if seen.isdisjoint(keys):
+            tests = [in_line(test) for test in dict.fromkeys(map(function_of, tried.tests))][:2]
+            sides = {"before": _cut(mutant.before), "after": _cut(mutant.after)}
+            found.append(Survivor(file=in_line(mutant.file), line=mutant.line, **sides, tests=tests))
+        seen |= keys
+    return found
 
 
 def _not_covered(findings: ProofFindings) -> list[NotCovered]:
@@ -139,20 +137,17 @@ def _notices(findings: ProofFindings, at_base: dict[str, ShownAtBase], survivors
         notices.append(f"{missing} of {trials.selected} tests that the change reaches were not run: the time was over")
     if findings.is_cut_short:
         notices.append("the time was over before everything was tried; a longer timeout tells more")
-    if harmful := trials.places("harmful"):
-        where = few(f"{trials.mutants[each].file}:{trials.mutants[each].line}" for each in harmful)
-        notices.append(f"not tried to the end, because it ended the process or deleted its files: a mutant of {where}")
     notices += [
         f"{name} shows {most} of {number}" for name, number, most in _lengths(findings, survivors) if number > most
     ]
-    if trials.code is not None and trials.code.threads:
+    if trials.ledger.changed_code is not None and trials.ledger.changed_code.threads:
         notices.append("threads begin during the imports, so few mutants could be tried")
-    if trials.starts_processes and findings.uncovered:
+    if findings.uncovered and trials.ledger.probing_ended and trials.ledger.probing_ended.starts_processes:
         notices.append("tests start other processes; what runs only there counts as not covered")
     if values := findings.edits.values:
         where = few(f"{label(each.file)}:{each.line} {_cut(each.before)} -> {_cut(each.after)}" for each in values)
         notices.append(f"expected values changed, which is not judged: {where}")
-    if any(each.seen == "passes" for name, each in at_base.items() if name in findings.new):
+    if any(each.seen == "passes" for name, each in at_base.items() if name in findings.edits.new):
         notices.append("new tests that pass at the base prove nothing of this change; they may pin what it keeps")
     return notices
 

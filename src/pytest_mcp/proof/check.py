@@ -6,7 +6,7 @@ always pass proves nothing. Tests that fail here are the whole answer, once they
 it is over at one deadline; what was not tried by then is counted.
 """
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -22,23 +22,24 @@ from pytest_mcp.changed.git_commands import CannotTell, Repository
 from pytest_mcp.changed.project_files import is_test
 from pytest_mcp.changed.working_tree import Base
 from pytest_mcp.environment.interpreters import Trial, try_interpreters
-from pytest_mcp.investigation.outcome import Outcome, outcome_of
+from pytest_mcp.investigation.outcome import outcome_of
 from pytest_mcp.investigation.repetitions import OnStep
 from pytest_mcp.investigation.runner import OutOfTime, Runner, deadline_of_runs
 from pytest_mcp.process.background import in_thread
 from pytest_mcp.process.job import Proof
 from pytest_mcp.proof.arid import lines_aside
 from pytest_mcp.proof.at_base import ShownAtBase, function_of, seen_by_function
-from pytest_mcp.proof.change import TwoSides, compare, is_kept, numbers, ranges_of, text_of
+from pytest_mcp.proof.change import TwoSides, compare, is_kept, ranges_of, text_of
 from pytest_mcp.proof.collected import lost_tests
-from pytest_mcp.proof.edits import TestEdits
+from pytest_mcp.proof.findings import ProofFindings, Trials
 from pytest_mcp.proof.mutants import Mutant, in_order, mutants_of
 from pytest_mcp.proof.result import CheckChange
-from pytest_mcp.proof.trials import ForkedTrials, FreshTrials, Trials
 from pytest_mcp.proof.weakening import compare_tests
 from pytest_mcp.run.attempt import Call
+from pytest_mcp.run.events import Probed
 from pytest_mcp.run.ledger import Ledger
 from pytest_mcp.run.run import Project, Steps
+from pytest_mcp.text import label
 
 # More mutants than this are not even sent.
 MAX_CANDIDATES = 1_000
@@ -48,30 +49,8 @@ MAX_AT_BASE = 200
 MORE_RUNS = 2
 # So many failing tests are run again in the checkout.
 MAX_FAILING = 50
-# How often everything is begun again in a new copy after a mutant that has ended the process or deleted its files.
-MAX_RESTARTS = 2
-# Of the time that is left when the tests are known, this share is for forks.
-SHARE_OF_FORKS = 0.75
-
-
-@dataclass
-class ProofFindings:
-    """What is known so far. `problem` says why there is no more."""
-
-    base: str = ""
-    has_change: bool = True
-    edits: TestEdits = field(default_factory=lambda: TestEdits((), (), ()))
-    trials: Trials = field(default_factory=lambda: Trials(()))
-    # Of new and edited tests.
-    at_base: dict[str, ShownAtBase] = field(default_factory=dict)
-    new: tuple[str, ...] = ()
-    # In the checkout, by node id.
-    failing: dict[str, Outcome] = field(default_factory=dict)
-    # Lines of each file that changed and have code, and those of them that no test ran.
-    changed: dict[str, frozenset[int]] = field(default_factory=dict)
-    uncovered: dict[str, frozenset[int]] = field(default_factory=dict)
-    notices: list[str] = field(default_factory=list)
-    is_cut_short: bool = False
+# Of the time that is left when the project's Python is known, mutants are begun in this share.
+SHARE_OF_MUTANTS = 0.9
 
 
 async def check(request: CheckChange, project: Project) -> ProofFindings:
@@ -98,8 +77,9 @@ async def check(request: CheckChange, project: Project) -> ProofFindings:
     assert trial.chosen is not None
     runner = Runner(config, trial.chosen, deadline, end)
     steps = _Steps(request, runner, repository, base, change, targets, findings, on_step)
-    with anyio.move_on_at(end):
+    with anyio.move_on_at(end) as scope:
         await steps.run()
+    findings.is_cut_short |= scope.cancelled_caught
     return findings
 
 
@@ -140,16 +120,15 @@ class _Steps:
 
     async def run(self) -> None:
         found = self.findings
-        edited = [_node_id(*each) for each in found.edits.edited]
-        found.new = tuple(_node_id(*each) for each in found.edits.new)
         if not self.targets and self.change.reach.reason is None:
             found.notices.append("no test imports what changed, directly or through other modules")
-            await self._without_tests()
+            lines = self.change.lines()
+            found.changed = found.uncovered = {path: each - self._aside(path) for path, each in lines.items()}
             return
         with self.scope:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(self._guarded, self._mutants)
-                tasks.start_soon(self._guarded, partial(self._at_base, [*found.new, *edited]))
+                tasks.start_soon(self._guarded, self._at_base)
 
     async def _guarded(self, step: Callable[[], Awaitable[None]]) -> None:
         """What one way cannot do is said; the other goes on."""
@@ -162,86 +141,74 @@ class _Steps:
         finally:
             self.is_probed.set()
 
-    async def _without_tests(self) -> None:
-        lines = self.change.lines()
-        self.findings.trials = Trials([])
-        self.findings.changed = self.findings.uncovered = {
-            path: each - lines_aside(self._bytes(path)) for path, each in lines.items()
-        }
-
     # --- as it is now, and its mutants ---------------------------------------------------------
 
     async def _mutants(self) -> None:
-        found, lines = self.findings, self.change.lines()
+        lines = self.change.lines()
         mutants = await in_thread(partial(self._candidates, lines))
-        found.trials = trials = Trials(mutants)
-        wanted = {path: set(each) for path, each in lines.items()}
-        for mutant in mutants:
-            wanted[mutant.file].update(range(mutant.first, mutant.last + 1))
+        self.findings.trials = Trials(mutants)
         self.on_step("running the tests")
-        for _ in range(1 + MAX_RESTARTS):
+        try:
             async with plain_copy(self.repository) as tree:
                 runner = self.runner.at(tree.top, instead_of=tree.checkout)
-                is_over = await self._forked(runner, {path: ranges_of(each) for path, each in wanted.items()}).run(
-                    trials
-                )
-                self._cover(lines)
-                self.is_probed.set()
-                if is_over and trials.places("fresh"):
-                    self.on_step("trying mutants in fresh processes")
-                    await FreshTrials(runner, {path: self._bytes(path) for path in lines}).run(trials)
-            if is_over:
-                return
-
-    def _forked(self, runner: Runner, lines: dict[str, str]) -> ForkedTrials:
-        edits, seconds = self.findings.edits, SHARE_OF_FORKS * runner.deadline.left
-        first = [_node_id(*each) for each in (*edits.new, *edits.edited)]
-        return ForkedTrials(runner, self.targets, lines, first, self.request.mutants, seconds, self._on_ledger)
+                runner = replace(runner, on_progress=partial(self._take, mutants))
+                self._take(mutants, (await runner.prove(self.targets, self._job(lines, mutants))).ledger)
+        finally:
+            self._cover(lines)
+        if harmful := self.findings.trials.harmful:
+            where = f"{label(harmful.file)}:{harmful.line}"
+            self.findings.notices.append(
+                f"no mutant was tried after one of {where}, which ended the process or its files"
+            )
 
     def _candidates(self, lines: dict[str, frozenset[int]]) -> list[Mutant]:
         found = [mutants_of(path, self._bytes(path), each) for path, each in lines.items()]
         return in_order(mutant for each in found for mutant in each)[:MAX_CANDIDATES] if self.request.mutants else []
 
-    def _bytes(self, path: str) -> bytes:
-        return (self.change.now[path] or "").encode()
+    def _job(self, lines: dict[str, frozenset[int]], mutants: Sequence[Mutant]) -> Proof:
+        wanted = {path: set(each) for path, each in lines.items()}
+        for mutant in mutants:
+            wanted[mutant.file].update(range(mutant.first, mutant.last + 1))
+        return {
+            "lines": {path: ranges_of(each) for path, each in wanted.items()},
+            "mutants": [each.job(place) for place, each in enumerate(mutants)],
+            "most": self.request.mutants,
+            "first": [*self.findings.edits.new, *self.findings.edits.edited],
+            "seconds": SHARE_OF_MUTANTS * self.runner.deadline.left,
+            "limits": None,
+        }
 
-    def _on_ledger(self, ledger: Ledger) -> None:
-        if ledger.probing_ended is None:
+    def _take(self, mutants: Sequence[Mutant], ledger: Ledger | Steps) -> None:
+        if isinstance(ledger, Steps) or ledger.probing_ended is None:
             return
-        self.findings.trials.probed |= {each.id: each for each in ledger.probed}
-        self.findings.trials.selected = ledger.selected or 0
+        self.findings.trials = Trials(mutants, ledger)
         self.is_probed.set()
         tried = Counter(each.outcome for each in ledger.tried)
-        done = sum(number for outcome, number in tried.items() if outcome not in ("unseen", "same"))
-        if done:
+        if done := tried["killed"] + tried["survived"] + tried["unstable"]:
             self.on_step(f"mutants: {done} tried, {tried['killed']} killed, {tried['survived']} survived")
 
     def _cover(self, lines: dict[str, frozenset[int]]) -> None:
         """Which of the changed lines no test ran. What runs during the imports is covered by them."""
-        found, code = self.findings, self.findings.trials.code
-        ran: dict[str, set[int]] = defaultdict(set)
-        for probed in found.trials.probed.values():
-            for path, text in probed.lines.items():
-                ran[path] |= numbers(text)
-        for path, each in lines.items():
-            known = numbers("" if code is None else code.code.get(path, ""))
-            imported = numbers("" if code is None else code.imported.get(path, ""))
-            found.changed[path] = frozenset(each & known) - lines_aside(self._bytes(path))
-            missed = found.changed[path] - ran[path] - imported
-            if missed:
-                found.uncovered[path] = missed
+        found, trials = self.findings, self.findings.trials
+        found.changed = {path: each & trials.lines(path) - self._aside(path) for path, each in lines.items()}
+        missed = {path: each - trials.ran(path) for path, each in found.changed.items()}
+        found.uncovered = {path: each for path, each in missed.items() if each}
+
+    def _aside(self, path: str) -> frozenset[int]:
+        return lines_aside(self._bytes(path))
+
+    def _bytes(self, path: str) -> bytes:
+        return (self.change.now[path] or "").encode()
 
     # --- at the base ---------------------------------------------------------------------------
 
-    async def _at_base(self, asked: Sequence[str]) -> None:
+    async def _at_base(self) -> None:
         await self._compare_collected()
-        if asked:
+        if asked := [*self.findings.edits.new, *self.findings.edits.edited]:
             await self._prove_at_base(asked)
-        else:
-            await self.is_probed.wait()
+        await self.is_probed.wait()
         await self._confirm_failures()
-        passing = {each.id for each in self.findings.trials.probed.values() if each.outcome == "passed"}
-        await self._again([each for each in passing if function_of(each) in self.findings.new])
+        await self._again([each.id for each in self.findings.trials.passed])
 
     async def _compare_collected(self) -> None:
         """Of the changed test files; of all that are reached if settings or conftest files changed."""
@@ -258,7 +225,8 @@ class _Steps:
         if before and len(trials.probed) >= trials.selected > 0:
             root = self.runner.config.root
             sources = {path: self.change.now.get(path) or text_of(root / path) for path in files}
-            lost = lost_tests(before, trials.probed, sources, changed, found.edits.weakened)
+            now = [each.id for each in trials.probed]
+            lost = lost_tests(before, now, sources, changed, found.edits.weakened)
             found.edits = replace(found.edits, weakened=(*found.edits.weakened, *lost))
 
     async def _prove_at_base(self, asked: Sequence[str]) -> None:
@@ -267,70 +235,49 @@ class _Steps:
 
         async with base_tree(self.repository, self.base, is_put_back) as tree:
             await self.is_probed.wait()
-            found = self.findings
-            by_function: dict[str, list[str]] = {name: [] for name in asked}
-            for each in found.trials.probed.values():
-                if function_of(each.id) in by_function and each.outcome == "passed":
-                    by_function[function_of(each.id)].append(each.id)
+            by_function: dict[str, list[Probed]] = {name: [] for name in asked}
+            for each in self.findings.trials.passed:
+                by_function.get(function_of(each.id), []).append(each)
             turns = zip_longest(*by_function.values())
-            ids = [each for turn in turns for each in turn if each is not None][:MAX_AT_BASE]
-            if not ids:
+            chosen = [each for turn in turns for each in turn if each is not None][:MAX_AT_BASE]
+            if not chosen:
                 return
             self.on_step("running new and edited tests at the base")
             runner = self.runner.at(tree.top, instead_of=tree.checkout)
-            limits = {each: found.trials.probed[each].seconds for each in ids}
-            files = [*dict.fromkeys(each.partition("::")[0] for each in ids)]
-            run = await runner.prove(files, _each(limits), ids)
-            ledger, names = run.ledger, self.change.new_names()
+            files = [*dict.fromkeys(each.id.partition("::")[0] for each in chosen)]
+            limits = {each.id: each.seconds for each in chosen}
+            job: Proof = {"lines": {}, "mutants": [], "most": 0, "first": [], "seconds": 0.0, "limits": limits}
+            ledger = (await runner.prove(files, job, [*limits])).ledger
             known = [name for name, each in by_function.items() if each]
-            found.at_base = seen_by_function(known, ledger.probed, ledger.collection_failures, names)
+            names = self.change.new_names()
+            self.findings.at_base = seen_by_function(known, ledger.probed, ledger.collection_failures, names)
 
     # --- again ---------------------------------------------------------------------------------
 
     async def _confirm_failures(self) -> None:
         """What fails in a fork of a copy may not fail in the checkout."""
-        trials = self.findings.trials
-        failed = [each.id for each in trials.probed.values() if each.outcome not in ("passed", "skipped")]
-        if not failed and not trials.failures:
+        trials, failures = self.findings.trials, self.findings.trials.ledger.collection_failures
+        failed = [each.id for each in trials.probed if each.outcome not in ("passed", "skipped")][:MAX_FAILING]
+        if not failed and not failures:
             return
         self.on_step("running what failed again")
-        paths = [each.file for each in trials.failures]
-        run = await self.runner.run(failed[:MAX_FAILING] or None, paths=[] if failed else paths)
-        outcomes = {name: outcome_of(run, name) for name in (failed[:MAX_FAILING] or paths)}
+        paths = [] if failed else [each.file for each in failures]
+        run = await self.runner.run(failed or None, paths=paths)
+        outcomes = {name: outcome_of(run, name) for name in failed or paths}
         self.findings.failing = {name: each for name, each in outcomes.items() if not each.passed}
         if self.findings.failing:
             # That is the answer, whatever mutants would say.
             self.scope.cancel()
 
-    async def _again(self, ids: Sequence[str]) -> None:
+    async def _again(self, passed: Sequence[str]) -> None:
         """New tests, in fresh processes with other hash seeds."""
-        if not ids:
-            return
-        self.on_step("running new tests again")
-        async with plain_copy(self.repository) as tree:
-            runner = self.runner.at(tree.top, instead_of=tree.checkout)
-            for number in range(MORE_RUNS):
-                run = await runner.adding(PYTHONHASHSEED=str(number + 1)).run(list(ids))
-                for each in ids:
-                    outcome = outcome_of(run, each)
-                    if outcome.failed:
-                        why = f"it passed, and failed in one of {number + 1} more runs: {outcome.words}"
-                        self.findings.at_base[function_of(each)] = ShownAtBase("flaky", why)
-
-
-def _each(limits: dict[str, float]) -> Proof:
-    """Every test in a fork of its own, and no mutants."""
-    return {
-        "lines": {},
-        "mutants": [],
-        "most": 0,
-        "first": [],
-        "plain_seconds": 0.0,
-        "seconds": 0.0,
-        "each": True,
-        "limits": limits,
-    }
-
-
-def _node_id(file: str, name: str) -> str:
-    return f"{file}::{name.replace('.', '::')}"
+        ids = [each for each in passed if function_of(each) in self.findings.edits.new]
+        if ids:
+            self.on_step("running new tests again")
+        for number in range(MORE_RUNS if ids else 0):
+            run = await self.runner.adding(PYTHONHASHSEED=str(number + 1)).run(ids)
+            for each in ids:
+                outcome = outcome_of(run, each)
+                if outcome.failed:
+                    why = f"it passed, and failed in one of {number + 1} more runs: {outcome.words}"
+                    self.findings.at_base[function_of(each)] = ShownAtBase("flaky", why)

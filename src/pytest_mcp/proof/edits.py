@@ -17,11 +17,11 @@ class Weakening:
 
 @dataclass(frozen=True)
 class TestEdits:
-    """Tests by file and qualified name. `values` are checks of which only the expected value changed: not judged."""
+    """Tests by node id. `values` are checks of which only the expected value changed: not judged."""
 
     __test__ = False
 
     weakened: tuple[Weakening, ...]
-    new: tuple[tuple[str, str], ...]
-    edited: tuple[tuple[str, str], ...]
+    new: tuple[str, ...]
+    edited: tuple[str, ...]
     values: tuple[Weakening, ...] = ()

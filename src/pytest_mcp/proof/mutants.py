@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Any
 
+from pytest_mcp.process.job import MutantJob
 from pytest_mcp.proof.arid import ARID_KEYWORDS, ASIDE_FOLDERS, TALK, is_abstract, is_arid, is_best_so_far, last_name
 from pytest_mcp.text import cut_middle, safe_line
 
@@ -63,7 +64,20 @@ class Mutant:
     before: str
     after: str
     kind: str
-    function: str = ""
+
+    def applied_to(self, source: bytes) -> bytes:
+        return source[: self.start] + self.text.encode() + source[self.end :]
+
+    def job(self, number: int) -> MutantJob:
+        return {
+            "number": number,
+            "file": self.file,
+            "line": self.first,
+            "last": self.last,
+            "start": self.start,
+            "end": self.end,
+            "text": self.text,
+        }
 
 
 def mutants_of(file: str, source: bytes, lines: Collection[int]) -> list[Mutant]:
@@ -104,7 +118,6 @@ class _Finder:
     lines: frozenset[int]
     mutants: list[Mutant] = field(default_factory=list)
     statement: ast.stmt | None = None
-    function: str = ""
 
     def __post_init__(self) -> None:
         self.rows = self.source.split(b"\n")
@@ -144,14 +157,11 @@ class _Finder:
         self.visit_bodies(node)
 
     def visit_definition(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> None:
-        outside = self.function
-        self.function = f"{outside}.{node.name}".lstrip(".")
         if not isinstance(node, ast.ClassDef):
             defaults = [*node.args.defaults, *(each for each in node.args.kw_defaults if each is not None)]
             for default in defaults:
                 self.visit(default, node)
         self.visit_body(node.body, node)
-        self.function = outside
 
     def visit_bodies(self, node: ast.stmt) -> None:
         for name in ("body", "orelse", "finalbody"):
@@ -180,11 +190,12 @@ class _Finder:
             return
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Yield | ast.YieldFrom):
             return
-        self.add("deleted", node, "pass")
+        row = self.rows[node.lineno - 1][: node.col_offset]
+        self.add("deleted", node, "pass", b"" if row.strip() else b"if 0: %s")
 
     def return_nothing(self, value: ast.expr) -> None:
         if not isinstance(value, ast.Constant):
-            self.add("returned", value, "None")
+            self.add("returned", value, "None", b"(None if 1 else (%s))")
 
     def negate(self, test: ast.expr) -> None:
         if not isinstance(test, ast.Compare | ast.BoolOp | ast.UnaryOp | ast.Constant):
@@ -248,21 +259,23 @@ class _Finder:
 
     # --- spans ---------------------------------------------------------------------------------
 
-    def add(self, kind: str, node: ast.stmt | ast.expr, text: str) -> None:
+    def add(self, kind: str, node: ast.stmt | ast.expr, text: str, around: bytes = b"") -> None:
+        """`around` the old code the new one keeps the variables of its function, which a living one needs."""
         if node.lineno not in self.lines or self.statement is None:
             return
         start, end = self.offset(node.lineno, node.col_offset), self.end_of(node)
-        lost = self.source.count(b"\n", start, end)
-        padded = text
-        if lost:
-            padded = text + "\n" * lost if isinstance(node, ast.stmt) else f"({text}" + "\n" * lost + ")"
+        lost = "\n" * self.source.count(b"\n", start, end)
+        if around:
+            written = (around % self.source[start:end]).decode()
+        else:
+            written = f"({text}{lost})" if lost and isinstance(node, ast.expr) else f"{text}{lost}"
         first, last = _header(self.statement)
         lines_start, lines_end = self.starts[first - 1], self.starts[last] - 1
         old = self.source[lines_start:lines_end]
         new = self.source[lines_start:start] + text.encode() + self.source[end : max(end, lines_end)]
         before, after = (_on_one_line(each) for each in (old, new))
         where = (self.file, node.lineno, first, last, start, end)
-        self.mutants.append(Mutant(*where, padded, before, after, kind, self.function))
+        self.mutants.append(Mutant(*where, written, before, after, kind))
 
     def offset(self, line: int, column: int) -> int:
         return self.starts[line - 1] + column

@@ -62,6 +62,10 @@ class Function:
         return self.file, self.name
 
     @property
+    def node_id(self) -> str:
+        return f"{self.file}::{self.name.replace('.', '::')}"
+
+    @property
     def last(self) -> str:
         return self.node.name
 

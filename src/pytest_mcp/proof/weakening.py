@@ -66,8 +66,8 @@ class _Comparison:
                 found |= dict.fromkeys([*skips, *(() if is_over else self._checks(old, new, values))])
         found |= dict.fromkeys(each for fresh in self.fresh for each in _skipping_fixture(fresh))
         ordered = sorted(found, key=lambda each: (not each.is_strong, each.file, each.line))
-        edited = [new.id for old, new in self.pairs if new.is_test and old.content != new.content]
-        new_tests = [each.id for each in self.fresh if each.is_test]
+        edited = [new.node_id for old, new in self.pairs if new.is_test and old.content != new.content]
+        new_tests = [each.node_id for each in self.fresh if each.is_test]
         return TestEdits(tuple(ordered), tuple(new_tests), tuple(edited), tuple(values))
 
     def _vanished(self) -> Iterator[Weakening]:

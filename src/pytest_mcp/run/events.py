@@ -332,15 +332,13 @@ class Probed:
 
 
 class Tried(NamedTuple):
-    """A mutant: `killed`, `survived`, `fresh` (a fork cannot show it), `unseen`, `same`, `unstable` or
-    `harmful` (it ended the process or deleted its files), and why."""
+    """A mutant: `killed`, `survived`, `untried` (a fork cannot show it), `unseen`, `same`, `unstable` or
+    `harmful` (it deleted files that are needed), and why."""
 
     number: int
     outcome: str
     why: str
     tests: list[str]
-    ran: int
-    seconds: float
 
 
 @dataclass(frozen=True)

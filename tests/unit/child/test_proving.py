@@ -38,8 +38,8 @@ TRAPS = """\
         return x + 1  # killed
 
     alias = registered
-    partial = functools.partial(lambda a, b: a - b, 5)  # killed fresh
-    first, second = (lambda x: x < 1), (lambda x: x < 2)  # fresh
+    partial = functools.partial(lambda a, b: a - b, 5)  # killed untried
+    first, second = (lambda x: x < 1), (lambda x: x < 2)  # untried
 
     def outer(k):
         def inner(x):
@@ -57,7 +57,7 @@ TRAPS = """\
     loser = losing(3)
 
     class Thing:
-        size = 4  # fresh
+        size = 4  # untried
 
         @property
         def area(self):
@@ -68,7 +68,7 @@ TRAPS = """\
             return x - 1  # killed
 
         @classmethod
-        def make(cls, x=7):  # fresh
+        def make(cls, x=7):  # untried
             return x - 1  # killed
 
         def method(self):
@@ -81,21 +81,21 @@ TRAPS = """\
     def cached(n):
         return n * 2  # killed
 
-    TABLE = [cached(1), cached(2)]  # fresh
+    TABLE = [cached(1), cached(2)]  # untried
     cached(21)
 
     MEMO = {}
 
     def remembered(n):
         if n not in MEMO:  # killed
-            MEMO[n] = n * 3  # killed fresh
+            MEMO[n] = n * 3  # killed untried
         return MEMO[n]  # killed
 
     remembered(1)
 
     def numbers():
-        yield 1  # fresh
-        yield 2  # fresh
+        yield 1  # untried
+        yield 2  # untried
 
     begun = numbers()
     next(begun)
@@ -163,17 +163,13 @@ TESTS = """\
 """
 
 
-def proof(source: str, path: str = "traps.py", **other: Any) -> tuple[list[Any], dict[str, Any]]:
+def proof(source: str, path: str = "traps.py") -> tuple[list[Any], dict[str, Any]]:
     """All mutants of a file, and the job that tries them."""
     lines = range(1, source.count("\n") + 2)
     mutants = mutants_of(path, source.encode(), lines)
-    job = [
-        {"number": place, "file": path, "line": each.first, "last": each.last}
-        | {"start": each.start, "end": each.end, "text": each.text}
-        for place, each in enumerate(mutants)
-    ]
-    known = {"lines": {path: f"1-{len(lines)}"}, "mutants": job, "most": 500, "first": [], "plain_seconds": 60.0}
-    return mutants, {**known, "seconds": 300.0, "each": False, "limits": {}, **other}
+    job = [each.job(place) for place, each in enumerate(mutants)]
+    known = {"lines": {path: f"1-{len(lines)}"}, "mutants": job, "most": 500, "first": []}
+    return mutants, {**known, "seconds": 300.0, "limits": None}
 
 
 def dedented(source: str) -> str:

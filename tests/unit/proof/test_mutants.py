@@ -9,7 +9,6 @@ import pytest_mcp
 from pytest_mcp.proof.arid import lines_aside
 from pytest_mcp.proof.change import numbers, ranges_of
 from pytest_mcp.proof.mutants import Mutant, in_order, mutants_of
-from pytest_mcp.proof.trials import mutated
 
 SOURCES = sorted(Path(pytest_mcp.__file__).parent.rglob("*.py"))
 
@@ -28,7 +27,7 @@ def test_every_mutant_is_another_program_with_the_same_lines(path: Path) -> None
     whole = ast.dump(ast.parse(source))
 
     for mutant in mutants_of("lib.py", source, range(source.count(b"\n"))):
-        changed = mutated(source, mutant)
+        changed = mutant.applied_to(source)
         assert changed.count(b"\n") == source.count(b"\n")
         assert ast.dump(ast.parse(changed)) != whole
         assert mutant.first <= mutant.line <= mutant.last

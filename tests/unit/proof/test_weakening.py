@@ -244,8 +244,8 @@ def test_an_expected_value_that_changed_is_listed_and_not_judged() -> None:
 def test_new_and_edited_tests_are_listed() -> None:
     edits = compare_tests({FILE: BEFORE}, {FILE: BEFORE.replace("3.0", "4.0") + "\ndef test_new():\n    assert f()\n"})
 
-    assert edits.new == ((FILE, "test_new"),)
-    assert edits.edited == ((FILE, "test_total"),)
+    assert edits.new == (f"{FILE}::test_new",)
+    assert edits.edited == (f"{FILE}::test_total",)
     assert edits.weakened == ()
 
 

@@ -189,7 +189,7 @@ DEEDS = {
 
 
 @pytest.mark.parametrize("deed", DEEDS)
-async def test_a_mutant_that_does_harm_does_it_to_a_copy_and_spoils_no_other(bench: Workbench, deed: str) -> None:
+async def test_a_mutant_that_does_harm_does_it_to_a_copy(bench: Workbench, deed: str) -> None:
     source = HOSTILE.format(trigger=7, deed=DEEDS[deed])
     tests = "import shop\n\ndef test_guarded():\n    assert shop.guarded(1) == 1\n\ndef test_plain():\n"
     change(
@@ -201,9 +201,10 @@ async def test_a_mutant_that_does_harm_does_it_to_a_copy_and_spoils_no_other(ben
     answer = await bench.check(timeout=120)
 
     assert (bench.root / "shop.py").read_text(encoding="utf-8") == source
-    summary = answer["summary"]
+    is_over = any("which ended the process or its files" in each for each in answer["notices"])
     # Of the last line: another result, a difference and a larger number.
-    assert summary["killed"] >= 3
+    assert answer["summary"]["killed"] >= (1 if is_over else 3)
+    assert is_over == (deed in ("kills its parent", "deletes the project"))
     assert {each["line"] for each in answer["survivors"]} <= {4, 5}
     assert not processes_in(bench.root)
 
