@@ -153,7 +153,7 @@ def as_json(value: Schema) -> str:
 
 
 def sections(tools: list[Schema]) -> Iterator[str]:
-    """A parameter or a part of an answer that several tools have alike is described where it comes first."""
+    """What several tools or parts of answers have alike is described where it comes first."""
     described: dict[str, Schema] = {}
     for tool in tools:
         yield section(tool, described)
@@ -170,8 +170,8 @@ def section(tool: Schema, described: dict[str, Schema]) -> str:
         f"Hints: {hints}. Example: {example}",
         "Parameters:",
         parameters(tool, described),
-        "The answer:\n\n" + "\n".join(f"- {key(*each)}" for each in answer["properties"].items()),
-        *(shape_line(name, shape) for name, shape in shapes.items()),
+        "The answer:\n\n" + "\n".join(f"- {key(described, *each)}" for each in answer["properties"].items()),
+        *(shape_line(name, shape, described) for name, shape in shapes.items()),
     ]
     described |= shapes
     return "\n\n".join(parts) + "\n"
@@ -191,15 +191,17 @@ def parameters(tool: Schema, described: dict[str, Schema]) -> str:
     return "\n".join([*lines, *([f"- As above: {', '.join(same)}"] if same else [])])
 
 
-def shape_line(name: str, shape: Schema) -> str:
-    keys = "; ".join(key(*each).removesuffix(".") for each in shape["properties"].items())
+def shape_line(name: str, shape: Schema, described: dict[str, Schema]) -> str:
+    keys = "; ".join(key(described, *each).removesuffix(".") for each in shape["properties"].items())
     return f"{code(name)}: {' '.join(filter(None, [shape.get('description'), keys]))}."
 
 
-def key(name: str, entry: Schema) -> str:
+def key(described: dict[str, Schema], name: str, entry: Schema) -> str:
     kind = type_of(entry).replace(" or null", "?")
     typed = code(name) if kind == "string" else f"{code(name)} ({kind})"
-    return f"{typed}: {entry['description']}" if "description" in entry else typed
+    is_known = described.get(f"key {name}") == entry
+    described[f"key {name}"] = entry
+    return f"{typed}: {entry['description']}" if "description" in entry and not is_known else typed
 
 
 def type_of(schema: Schema) -> str:
@@ -215,12 +217,9 @@ def type_of(schema: Schema) -> str:
 
 
 def limits(schema: Schema) -> str:
-    items = schema.get("items", {})
     said = [
         *(between(choice, "minimum", "maximum", "") for choice in schema.get("anyOf", [schema])),
         between(schema, "minItems", "maxItems", " entries"),
-        between(schema, "minLength", "maxLength", " characters"),
-        f"each {between(items, 'minLength', 'maxLength', ' characters')}" if items else "",
         code(schema["pattern"]) if "pattern" in schema else "",
     ]
     return "; ".join(filter(None, said))
