@@ -46,6 +46,11 @@ class Row:
 class Clone:
     def __init__(self, top: Path) -> None:
         self.top = top
+        argv = ["git", "-C", str(top), "cat-file", "--batch"]
+        self._batch = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+    def close(self) -> None:
+        self._batch.communicate()
 
     def files(self, commit: str) -> dict[str, str]:
         records = self.git("ls-tree", "-r", "-z", commit).split(b"\0")[:-1]
@@ -53,7 +58,14 @@ class Clone:
         return {path.decode(): described.split()[2].decode() for described, _, path in pairs}
 
     def content(self, name: str) -> bytes:
-        return self.git("cat-file", "blob", name)
+        """Of a blob. One git answers for all of them."""
+        asked, answers = self._batch.stdin, self._batch.stdout
+        assert asked is not None, "a pipe"
+        assert answers is not None, "a pipe"
+        asked.write(f"{name}\n".encode())
+        asked.flush()
+        size = int(answers.readline().split()[2])
+        return answers.read(size + 1)[:-1]
 
     def git(self, *arguments: str) -> bytes:
         return subprocess.run(["git", "-C", self.top, *arguments], capture_output=True, check=True).stdout
