@@ -115,9 +115,22 @@ class Lookup:
 
     # --- what a definition is --------------------------------------------------------------------------
 
-    def leaks(self, end: Key, depth: int) -> bool:
+    def keeps(self, end: Key, depth: int) -> bool:
+        """Whether calling it, and so often what it returns, may keep or call what it is given."""
         mention = self.definitions(end[1]).get(end[2]) if end[0] == "def" else None
-        return mention is not None and (mention.kind == "class" or depth in mention.leaks)
+        if mention is None or mention.kind != "class":
+            return mention is not None and depth in mention.leaks
+        return depth > 0 or any(self._is_keeping(*each) for each in self.family(end[1], end[2]))
+
+    def _is_keeping(self, path: str, name: str) -> bool:
+        methods = [self.definitions(path)[full] for full in self.methods_of(path, name).values()]
+        given = "__setattr__" in self.methods_of(path, name) or any(each.leaks for each in methods)
+        return given or self.has_outside_base(path, name) or self.makes_otherwise(path, name)
+
+    def makes_otherwise(self, path: str, name: str) -> bool:
+        """Whether making the class may do anything: by a metaclass, or by a base that is told of it."""
+        mention = self.definitions(path)[name]
+        return "__init_subclass__" in self.methods_of(path, name) or mention.has_metaclass
 
     def kind(self, end: Key) -> str | None:
         mention = self.definitions(end[1]).get(end[2]) if end[0] == "def" else None

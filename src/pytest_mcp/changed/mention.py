@@ -7,6 +7,8 @@ from itertools import chain as chain_all
 from pytest_mcp.changed.definitions import Kind
 
 Chain = tuple[str, ...]
+# What is called, and after how many calls of what it returns: a decorator with arguments gets the function after one.
+Call = tuple[Chain, int]
 
 
 @dataclass
@@ -32,6 +34,7 @@ class Mention:
     # Of a class: its bases. Of a class or function: its decorators, with whether they are called.
     bases: list[Chain] = field(default_factory=list)
     decorators: list[tuple[Chain, bool]] = field(default_factory=list)
+    has_metaclass: bool = False
     owner: str = ""
     # How many functions deep one of its parameters is called, stored or handed on.
     leaks: set[int] = field(default_factory=set)
@@ -57,6 +60,7 @@ class Mention:
             self.imports.setdefault(name, set()).update(origins)
         self.bases += other.bases
         self.decorators += other.decorators
+        self.has_metaclass = self.has_metaclass or other.has_metaclass
         self.autouse = self.autouse or other.autouse
         self.fixture = self.fixture or other.fixture
         self.kind = max(self.kind, other.kind, key=lambda kind: kind == "class")
@@ -80,20 +84,23 @@ class FileMentions:
     # What runs when the file is imported: calls, with the names that they are given, and all names that must be there.
     run: Mention = field(default_factory=Mention)
     given: set[tuple[Chain, Chain]] = field(default_factory=set)
+    calls: set[Call] = field(default_factory=set)
     needed: set[Chain] = field(default_factory=set)
-    # What it imports, in this order.
-    imported: list[Mention] = field(default_factory=list)
+    # What it imports, in this order, and whether that surely runs.
+    imported: list[tuple[Mention, bool]] = field(default_factory=list)
     # Of a file that changed, as it is and as the base has it.
     versions: "tuple[FileMentions, FileMentions] | None" = None
 
 
 def merge(now: FileMentions, before: FileMentions) -> FileMentions:
-    """Of a file that changed: what came, what went, and all that either version runs when it is imported."""
-    merged = FileMentions(dict(now.definitions), now.additions | before.additions, Mention(), versions=(now, before))
-    for name, mention in before.definitions.items():
-        merged.definitions.setdefault(name, mention)
-    for each in (now, before):
-        merged.run.update(each.run)
-        merged.given |= each.given
-    merged.needed = now.needed
-    return merged
+    """Of a file that changed: what came, and what went."""
+    definitions = {**before.definitions, **now.definitions}
+    return FileMentions(
+        definitions,
+        now.additions | before.additions,
+        now.run,
+        now.given,
+        now.calls,
+        now.needed,
+        versions=(now, before),
+    )

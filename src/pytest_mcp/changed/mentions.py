@@ -19,9 +19,11 @@ from pytest_mcp.changed.definitions import (
     definitions,
     is_describing,
 )
-from pytest_mcp.changed.mention import Chain, FileMentions, Mention, Origin
+from pytest_mcp.changed.mention import Call, Chain, FileMentions, Mention, Origin
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
+# The methods of a class that get what it is called with.
+_MAKING = ("__init__", "__new__", "__post_init__")
 
 
 def scan(tree: ast.Module) -> FileMentions:
@@ -30,7 +32,7 @@ def scan(tree: ast.Module) -> FileMentions:
         mention = mention_of(each)
         if each.kind == "addition" and not is_describing(each.node):
             found.additions.add(each.name)
-        found.imported += [mention] if each.kind == "import" else []
+        found.imported += [(mention, not each.heads)] if each.kind == "import" else []
         found.definitions.setdefault(each.name, Mention(each.kind, owner=each.owner)).update(mention)
         if each.name != AS_PROGRAM:
             _note_run(found, each)
@@ -48,7 +50,8 @@ def mention_of(each: Definition) -> Mention:
         is_method = bool(each.owner) and not any(_last(one) == "staticmethod" for one in node.decorator_list)
         reader.function(node, is_method=is_method)
         _read_decorators(reader.mention, node)
-        reader.mention.leaks = set() if each.owner else set(_leaks(node, 0))
+        is_known = not each.owner or node.name in _MAKING
+        reader.mention.leaks = set(_leaks(node, 0, node.args.args[0].arg if each.owner else "")) if is_known else set()
     elif (
         each.name == DOCSTRING
         or (isinstance(node, ast.Assign | ast.AnnAssign) and "__all__" in each.name)
@@ -70,6 +73,7 @@ def _read_class(reader: "_Reader", node: ast.ClassDef) -> None:
         mention.bases.append(chain or ("<computed>",))
     reader.class_body(node, with_methods=False)
     _read_decorators(mention, node)
+    mention.has_metaclass = any(each.arg == "metaclass" for each in node.keywords)
     # A metaclass gets the class as a decorator does.
     mention.decorators += [
         (_chain(each.value) or ("<computed>",), False) for each in node.keywords if each.arg == "metaclass"
@@ -106,11 +110,20 @@ def _last(node: ast.AST) -> str | None:
     return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else None
 
 
-def _leaks(node: ast.FunctionDef | ast.AsyncFunctionDef, depth: int) -> Iterator[int]:
-    arguments = {each.arg for each in _arguments(node.args)}
-    for each in _running(node.body):
+def _leaks(node: ast.FunctionDef | ast.AsyncFunctionDef, depth: int, made: str = "") -> Iterator[int]:
+    """How deep in it something is kept: given on, called, or put elsewhere than in the object that is made."""
+    # A function that decorates is given one thing. What has a default is as it was made.
+    taken = len(node.args.posonlyargs) + len(node.args.args) - (len(node.args.defaults) if depth else 0)
+    arguments = {each.arg for number, each in enumerate(_arguments(node.args)) if number < taken or not depth}
+    body = list(_running(node.body))
+    for each in body:
+        if isinstance(each, ast.Assign) and isinstance(each.value, ast.Name) and each.value.id in arguments:
+            arguments |= {target.id for target in each.targets if isinstance(target, ast.Name)}
+    for each in body:
         if isinstance(each, FUNCTIONS) and depth == 0:
             yield from _leaks(each, 1)
+        elif isinstance(each, ast.Global):
+            yield depth
         elif isinstance(each, ast.Call):
             given = [*each.args, *(keyword.value for keyword in each.keywords)]
             is_given = any(isinstance(one, ast.Name) and one.id in arguments for one in given)
@@ -118,7 +131,8 @@ def _leaks(node: ast.FunctionDef | ast.AsyncFunctionDef, depth: int) -> Iterator
             if is_called or (is_given and _last(each.func) not in telltales.HARMLESS):
                 yield depth
         elif isinstance(each, ast.Assign) and isinstance(each.value, ast.Name) and each.value.id in arguments:
-            yield from (depth for target in each.targets if not isinstance(target, ast.Name))
+            kept = (target for target in each.targets if not isinstance(target, ast.Name))
+            yield from (depth for target in kept if (_chain(target) or ("",))[0] != made or not made)
 
 
 def _arguments(node: ast.arguments) -> list[ast.arg]:
@@ -140,6 +154,7 @@ def _running(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
 
 def _note_run(found: FileMentions, each: Definition) -> None:
     reader = _Reader(found.run)
+    found.calls |= {called for called, _ in _calls(each)}
     if isinstance(each.node, (*FUNCTIONS, ast.ClassDef)):
         reader.visit_all(each.node.decorator_list)
     for node in _running([each.node, *each.heads] if not each.owner else ()):
@@ -154,6 +169,27 @@ def _note_run(found: FileMentions, each: Definition) -> None:
     reader.finished()
 
 
+def _calls(each: Definition) -> Iterator[tuple[Call, ast.AST]]:
+    """What a definition calls at import, and what decorates it."""
+    decorators = each.node.decorator_list if isinstance(each.node, (*FUNCTIONS, ast.ClassDef)) else []
+    yield from ((_called(node), node) for node in decorators)
+    for node in _running(decorators if each.owner else [each.node, *each.heads]):
+        if isinstance(node, ast.Call):
+            yield _called(node.func), node
+
+
+def calls_at_import(tree: ast.Module) -> set[tuple[Call, str, str]]:
+    """Each with the definition that calls, and how it is written."""
+    return {(called, each.name, ast.dump(node)) for each in definitions(tree) for called, node in _calls(each)}
+
+
+def _called(node: ast.AST) -> Call:
+    depth = 0
+    while isinstance(node, ast.Call):
+        node, depth = node.func, depth + 1
+    return _chain(node) or ("<computed>",), depth
+
+
 class _Reader:
     """Reads one definition. What it finds is resolved when the function that it stands in ends."""
 
@@ -166,7 +202,8 @@ class _Reader:
     def finished(self) -> Mention:
         mention = self.mention
         mention.chains.update(self._loads)
-        ends = {word for chain in mention.chains for word in (chain[0], chain[-1]) if len(chain) > 1}
+        longer = [chain for chain in mention.chains if len(chain) > 1]
+        ends = {word for chain in longer for word in (chain[0], chain[-1], ".".join(chain[-2:]))}
         words = {chain[0] for chain in mention.chains if len(chain) == 1} | ends - telltales.BUILT_IN - {"__dict__"}
         words |= (mention.attributes - telltales.BARE) | (mention.parameters & telltales.STARTING_FIXTURES)
         mention.flags.update(telltales.FLAGS[word] for word in words & telltales.FLAGS.keys())

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain as chain_all
 
 from pytest_mcp.changed.definitions import AS_PROGRAM, AT_IMPORT
+from pytest_mcp.changed.imports import Imports
 from pytest_mcp.changed.lookup import Lookup
 from pytest_mcp.changed.mention import Chain, FileMentions, Mention, Origin
 from pytest_mcp.changed.module_names import Modules
@@ -43,11 +44,13 @@ class NameGraph:
         self,
         modules: Modules,
         lookup: Lookup,
+        imports: Imports,
         words: Iterable[str],
         programs: Iterable[str],
     ) -> None:
         self._modules = modules
         self._lookup = lookup
+        self._imports = imports
         # What the settings of pytest and of the package mention.
         self._words = tuple(words)
         # The functions that the package's entry points name.
@@ -108,7 +111,7 @@ class NameGraph:
             return
         for name, mention in read.definitions.items():
             is_import = mention.kind == "import" or name == AT_IMPORT
-            yield from self.imports_of(path, mention) if is_import else ()
+            yield from self._imported(path, mention) if is_import else ()
             for origin in mention.origins() if is_import else ():
                 yield from (("def", each, "__all__") for each in self._lookup.stars(path, origin))
             self._note_definition(path, name, mention)
@@ -118,24 +121,15 @@ class NameGraph:
         yield from self._needed(path, now, "gone")
         yield from self._needed(path, before, "came")
         for callee, given in read.given:
-            if any(self._lookup.leaks(end, 0) for end in self._lookup.targets(path, callee)):
+            if any(self._lookup.keeps(end, 0) for end in self._lookup.targets(path, callee)):
                 yield from self._lookup.targets(path, given)
         for name in read.additions:
             for end in self._lookup.targets(path, (name,)):
                 if end[0] == "def":
                     self.spread.edge(end, ("def", path, name))
 
-    def imports_of(self, path: str, mention: Mention) -> Iterator[Key]:
-        """The files that importing runs."""
-        for origin in mention.origins():
-            names = [origin.module] if origin.name in (None, "*") else [origin.module, f"{origin.module}.{origin.name}"]
-            for name in names:
-                yield from (("file", each) for each in self._modules.of(path, origin.level, name.removeprefix(".")))
-        for name in (*mention.modules, *mention.dotted):
-            parts = name.lstrip(".").split(".")
-            level = len(name) - len(name.lstrip("."))
-            for length in range(1, len(parts) + 1):
-                yield from (("file", each) for each in self._modules.of(path, level, ".".join(parts[:length])))
+    def _imported(self, path: str, mention: Mention) -> Iterator[Key]:
+        yield from (("file", each) for each in self._imports.of(path, mention))
 
     def _note_definition(self, path: str, name: str, mention: Mention) -> None:
         """What reaches a definition that is not mentioned: what it is registered with, pytest, what lists classes."""
@@ -166,7 +160,7 @@ class NameGraph:
             yield "file", path
             return
         targets = list(self._lookup.targets(path, chain))
-        if any(self._lookup.leaks(end, int(is_called)) for end in targets):
+        if any(self._lookup.keeps(end, int(is_called)) for end in targets):
             yield "file", path
         if len(chain) > 1:
             for end in self._lookup.targets(path, chain[:1]):
@@ -230,7 +224,7 @@ class NameGraph:
                     yield "flag", "lists"
         yield from (("any", each) for each in mention.attributes)
         yield from (("own", path, around, each) if around else ("any", each) for each in mention.own)
-        yield from self.imports_of(path, mention)
+        yield from self._imported(path, mention)
         for name in mention.modules:
             yield from (("value", each) for each in self._modules.of(path, 0, name))
             if name.startswith("."):

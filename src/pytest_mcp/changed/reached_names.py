@@ -8,16 +8,21 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from pytest_mcp.changed.definitions import AT_IMPORT, reordered, texts, touched
+from pytest_mcp.changed.imports import Imports
 from pytest_mcp.changed.lookup import BUILTINS, Lookup
-from pytest_mcp.changed.mention import FileMentions, merge
-from pytest_mcp.changed.mentions import scan
+from pytest_mcp.changed.mention import Call, FileMentions, merge
+from pytest_mcp.changed.mentions import calls_at_import, scan
 from pytest_mcp.changed.module_names import Modules
 from pytest_mcp.changed.name_graph import NameGraph
+from pytest_mcp.changed.project_files import is_of_tests
 from pytest_mcp.changed.spread import Key
+from pytest_mcp.changed.telltales import QUIET
 
 # The mentions of so many files are remembered, by their content.
 MAX_REMEMBERED = 30_000
 _remembered: OrderedDict[bytes, FileMentions | None] = OrderedDict()
+
+Calls = set[tuple[Call, str, str]]
 
 
 def parsed(content: bytes) -> ast.Module | None:
@@ -64,16 +69,22 @@ class NameSelection:
         self._before = before
         self._tests: list[str] = []
         self._files: dict[str, FileMentions | None] = {}
-        self.graph = NameGraph(modules, Lookup(modules, self.read), words, programs)
+        self._lookup = Lookup(modules, self.read)
+        self._imports = Imports(modules, self._lookup)
+        self.graph = NameGraph(modules, self._lookup, self._imports, words, programs)
 
     def read(self, path: str) -> FileMentions | None:
         if path not in self._files:
-            versions = [each[path] for each in (self._contents, self._before) if each.get(path) is not None]
-            known = [mentions_in(each) for each in versions if each is not None]
-            is_known = bool(known) and None not in known and (path in self._contents or path in self._before)
-            first, *rest = [each for each in known if each is not None] or [FileMentions()]
-            self._files[path] = (merge(first, *rest) if rest else first) if is_known else None
+            self._files[path] = self._read(path)
         return self._files[path]
+
+    def _read(self, path: str) -> FileMentions | None:
+        content, before = self._contents.get(path), self._before.get(path)
+        now = FileMentions() if path not in self._contents else None if content is None else mentions_in(content)
+        if path not in self._before:
+            return now if path in self._contents else None
+        old = FileMentions() if before is None else mentions_in(before)
+        return None if now is None or old is None else merge(now, old)
 
     def imported(self, tests: Collection[str]) -> set[str]:
         """The files that any of these test files import."""
@@ -157,10 +168,28 @@ class NameSelection:
             tied += [(("def", path, name), "docs") for name in sorted(what.described)]
             tied += [(("def", path, name), "source") for name in sorted(what.written)]
             ends += [("def", path, name) for name in sorted(moved - {AT_IMPORT})]
-            is_new = not (self._before[path] is not None and path in self._contents)
-            if self._runs(path, what.code | moved) or is_new or before is None or after is None:
+            is_module = self._is_only_new_or_gone(path)
+            tied += [(("file", path), "imports")] if is_module else []
+            if self.read(path) is None or not (is_module or not self._runs(path, what.code | moved)):
                 ends.append(("file", path))
+            ends += self._kept(path, *(set() if tree is None else calls_at_import(tree) for tree in (before, after)))
         return ends, tied
+
+    def _is_only_new_or_gone(self, path: str) -> bool:
+        """Whether a module came or went that does nothing when it is imported, and that nobody else could find."""
+        is_there = path in self._contents, self._before[path] is not None
+        if all(is_there) or is_of_tests(path) or path.endswith("__init__.py"):
+            return False
+        return not (self._imports.acts(path) or self._imports.is_found(path, is_there.index(False)))
+
+    def _kept(self, path: str, before: Calls, after: Calls) -> Iterator[Key]:
+        """What may keep something that the import of a file gives it otherwise than before."""
+        for chain, depth in sorted({call for call, *_ in before ^ after}):
+            if self._imports.is_kept(path, chain, depth):
+                yield "file", path
+            for end in self._lookup.targets(path, chain[:1]) if len(chain) > 1 and chain[-1] not in QUIET else ():
+                if self._lookup.kind(end) == "name":
+                    yield end
 
     def _plain_imports(self, path: str, came: Iterable[str]) -> set[str]:
         """Imports that came. They are no change, unless their name stood for something else before."""
@@ -171,13 +200,6 @@ class NameSelection:
     def _runs(self, path: str, code: Collection[str]) -> bool:
         """Whether importing the file does something else: by a statement alone, or to what is not the project's."""
         read = self.read(path) or FileMentions()
-        foreign = (name for name in read.additions.intersection(code) if read.definitions[name].kind == "import")
-        return AT_IMPORT in code or any(foreign) or self._imports_other(path, read)
-
-    def _imports_other(self, path: str, read: FileMentions) -> bool:
-        """Whether it imports other files of the project than before, or in another order: importing may do anything."""
-        now, before = (
-            [*dict.fromkeys(end for mention in each.imported for end in self.graph.imports_of(path, mention))]
-            for each in read.versions or (read, read)
-        )
-        return now != before
+        foreign = (name for name in read.additions.intersection(code) if read.definitions[name].kind != "name")
+        is_new = path not in self._contents or self._before[path] is None
+        return is_new or AT_IMPORT in code or any(foreign) or self._imports.matter(path)

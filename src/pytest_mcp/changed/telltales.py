@@ -21,7 +21,7 @@ _WORDS = {
     "computes": "attrgetter methodcaller __getattribute__",
     "executes": "eval exec compile",
     "starts": "Popen check_output check_call popen create_subprocess_exec create_subprocess_shell posix_spawn "
-    "subprocess pexpect plumbum execv execve spawnv system",
+    "subprocess pexpect plumbum execv execve spawnv system os.system",
     "subclasses": "__subclasses__",
     # The names of their own module.
     "module": "globals modules",
@@ -40,10 +40,24 @@ COMPUTED = dict.fromkeys((".patch", "mock.patch", "mocker.patch", "monkeypatch.s
 COMPUTED |= {"getfixturevalue": "fixtures"}
 # Words that only mean this where nothing stands before them.
 BARE = words("dir vars globals modules eval exec compile system discover")
-BUILT_IN = words("dir vars globals eval exec compile")
+BUILT_IN = words("dir vars globals eval exec compile system")
 # Functions that take a function and do not call it at once.
 HARMLESS = words(
     "wraps update_wrapper partial isinstance issubclass callable len type repr str hasattr getattr signature "
     "getdoc id property staticmethod classmethod bool iscoroutinefunction isgeneratorfunction isfunction isclass "
-    "iscoroutine cast"
+    "iscoroutine cast __init__ __new__"
+)
+# Others, whose result alone matters: of Python, its standard library and pytest.
+QUIET = HARMLESS | words(
+    "dict list tuple set frozenset str int float bytes bytearray object range sorted reversed zip map filter enumerate "
+    "min max sum abs any all ord chr slice complex super namedtuple NamedTuple TypedDict TypeVar ParamSpec "
+    "NewType TypeVarTuple Literal Union Optional compile escape getLogger Path PurePath dedent dataclass field "
+    "lru_cache cache cached_property total_ordering contextmanager asynccontextmanager abstractmethod overload final "
+    "singledispatch runtime_checkable itemgetter attrgetter methodcaller defaultdict OrderedDict Counter deque "
+    "ChainMap MappingProxyType Enum auto count chain product Lock RLock Event local ContextVar Decimal Fraction "
+    "timedelta datetime date time timezone UUID Struct format join split rsplit splitlines strip lstrip rstrip lower "
+    "upper title replace get items keys values copy encode decode startswith endswith index union intersection "
+    "difference dirname basename abspath realpath normpath exists resolve joinpath with_name with_suffix "
+    "version_info python_version fixture parametrize skipif skip xfail usefixtures filterwarnings param array arange "
+    "urljoin urlparse quote linspace zeros ones asarray log sqrt deg2rad radians "
 )
