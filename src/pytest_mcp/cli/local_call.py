@@ -141,19 +141,22 @@ def _run(command: ToolCommand, runner: asyncio.Runner) -> int:
     problem, known = outcome.problem, outcome.known
     if problem is not None and known is None:
         known = report_without_run(problem, part=config.shard)
-    if options.json and config.shard is not None:
-        show(shard_reports.to_json(known))
-    elif options.json:
-        show(serialize.line(outcome.as_sent()))
-    elif problem is not None:
-        command.print_problem(known, outcome.request, screen, _for_people(problem, command, screen))
-    else:
-        command.print_answer(known, outcome.answer, screen)
+    _print(command, outcome, known, screen)
     code = exit_codes.of_error(problem) if problem is not None else command.exit_code(known, outcome.answer)
     if command.page is None:
         return code
     origin = page_file.origin(options.command, tool_flags.arguments(options), command.settings, config.root)
     return command.page.write(partial(page_file.page_of, known, origin, config)) or code
+
+
+def _print(command: ToolCommand, outcome: CallOutcome, known: Any, screen: Screen) -> None:
+    if command.options.json:
+        show(shard_reports.to_json(known) if command.config.shard else serialize.line(outcome.as_sent()))
+    elif outcome.problem is not None:
+        text = _for_people(outcome.problem, command, screen)
+        command.print_problem(known, outcome.request, screen, text)
+    else:
+        command.print_answer(known, outcome.answer, screen)
 
 
 def _for_people(error: CallError, command: ToolCommand, screen: Screen) -> str:
@@ -195,30 +198,35 @@ async def _call(command: ToolCommand, request: requests.Arguments, bar: Progress
     spare = None if child is None else Spare(wanted=False, fingerprint=interpreter.state, started=child)
     project = Project(command.config, spare, additions.sparing("progress", bar.update))
     waiting, has_begun = core_sharing.PlaceInQueue(project.on_progress), anyio.Event()
-
-    async def interrupt_on_signal() -> None:
-        async with _signals() as signals:
-            received = await anext(signals)
-            if received == "SIGINT" and command.runs_tests and await bar.learn_whether_it_has_begun():
-                bar.announce(TEARING_DOWN)
-                interruption.ask()
-                with anyio.move_on_after(INTERRUPTION_SECONDS):
-                    received = await anext(signals)
-        bar.stop()
-        interruption.force(received)
-        if has_begun.is_set():
-            # Then every process ends. What takes longer is not waiting for one.
-            await anyio.sleep(MAX_STOP)
-        scope.cancel()
-
     with anyio.CancelScope() as scope:
-        async with alongside(interrupt_on_signal()), alongside(bar.keep_drawn()):
+
+        async def end_on_signal() -> None:
+            await _interrupt_on_signal(interruption, bar if command.runs_tests else None)
+            bar.stop()
+            if has_begun.is_set():
+                # Then every process ends. What takes longer is not waiting for one.
+                await anyio.sleep(MAX_STOP)
+            scope.cancel()
+
+        async with alongside(end_on_signal()), alongside(bar.keep_drawn()):
             with additions.collected() as left_out:
                 async with core_sharing.turn_of(command.tool, request, project, waiting.tell) as turn:
                     has_begun.set()
                     known = await command.tool.handler(request, turn.project)
             return known, [*turn.notices, *left_out.notices]
     raise no_result.interrupted_before(interruption.by or "")
+
+
+async def _interrupt_on_signal(interruption: Interruption, bar: ProgressBar | None) -> None:
+    """With the bar of a run of tests, the first Ctrl-C tears fixtures down."""
+    async with _signals() as signals:
+        received = await anext(signals)
+        if received == "SIGINT" and bar is not None and await bar.learn_whether_it_has_begun():
+            bar.announce(TEARING_DOWN)
+            interruption.ask()
+            with anyio.move_on_after(INTERRUPTION_SECONDS):
+                received = await anext(signals)
+    interruption.force(received)
 
 
 @asynccontextmanager

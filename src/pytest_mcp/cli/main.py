@@ -13,7 +13,7 @@ from contextlib import suppress
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, Protocol, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Protocol, cast
 
 from pytest_mcp import __version__
 from pytest_mcp.config.endpoint import Endpoint
@@ -26,18 +26,38 @@ from pytest_mcp.terminal.output import MISUSE, USAGE_ERROR, open_closed_streams,
 if TYPE_CHECKING:
     from socket import socket
 
-# What each does, in one line of the help.
+
+class Command(NamedTuple):
+    # In one line of the help.
+    summary: str
+    # Whether its exit code for a usage error is pytest's; otherwise it is argparse's.
+    exits_like_pytest: bool = True
+    # Whether it is for people, who may type it anywhere inside a project.
+    in_a_project: bool = True
+    # Whether it executes code of the project.
+    runs_tests: bool = True
+    # Whether people type pytest's flags for it.
+    has_flags_of_pytest: bool = False
+
+
+# Each has a module in `commands`.
 COMMANDS = {
-    "run": "run tests and print a report for people",
-    "discover": "list tests",
-    "merge": "make one answer of the answers of `run --shard`",
-    "check": "tell whether the tests prove this change",
-    "investigate": "tell why a test fails: always, sometimes, by order or an old bug",
-    "history": "tell from recorded runs what is flaky, slower or failing",
-    "call": "call one tool and print the reply that an MCP client gets",
-    "setup": "add the server to the MCP clients on this machine, or remove it",
-    "hook": "answer an agent that types pytest into its shell with advice",
-    "doctor": "check whether the server works and the project's tests can run",
+    "run": Command("run tests and print a report for people", has_flags_of_pytest=True),
+    "discover": Command("list tests", has_flags_of_pytest=True),
+    "merge": Command("make one answer of the answers of `run --shard`", in_a_project=False),
+    "check": Command("tell whether the tests prove this change"),
+    "investigate": Command("tell why a test fails: always, sometimes, by order or an old bug"),
+    "history": Command("tell from recorded runs what is flaky, slower or failing", runs_tests=False),
+    "call": Command(
+        "call one tool and print the reply that an MCP client gets", exits_like_pytest=False, in_a_project=False
+    ),
+    "setup": Command(
+        "add the server to the MCP clients on this machine, or remove it", exits_like_pytest=False, runs_tests=False
+    ),
+    "hook": Command(
+        "answer an agent that types pytest into its shell with advice", exits_like_pytest=False, in_a_project=False
+    ),
+    "doctor": Command("check whether the server works and the project's tests can run", exits_like_pytest=False),
 }
 DESCRIPTION = """\
 An MCP server that lets AI agents discover and run this project's tests, and
@@ -46,16 +66,8 @@ nothing else. Clients start it without a command; people type one of these:
 {commands}
 
 `pytest-mcp COMMAND --help` says more. The options below are the server's."""
-# Commands whose exit code for a usage error is pytest's; that of the others is argparse's.
-EXIT_LIKE_PYTEST = ("run", "discover", "merge", "check", "investigate", "history")
-# Commands for people: they may be typed anywhere inside a project.
-IN_A_PROJECT = ("run", "discover", "check", "investigate", "history", "setup", "doctor")
-# Those of them that execute code of the project.
-RUNS_TESTS = ("run", "discover", "check", "investigate", "doctor")
 # Its value may be left out, and has to be typed behind `=`, or the next word would be taken for it.
 OPTIONAL_VALUE = "--changed"
-# Commands for which people type the flags of pytest.
-LIKE_PYTEST = (" run", " discover")
 # Has no effect any more, and entries of clients may still have it.
 GONE = "--history-map"
 _UNKNOWN = "unrecognized arguments: "
@@ -93,7 +105,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _misuse(command: str | None) -> int:
-    return USAGE_ERROR if command in EXIT_LIKE_PYTEST else MISUSE
+    return USAGE_ERROR if command and COMMANDS[command].exits_like_pytest else MISUSE
 
 
 def _exit(code: int) -> NoReturn:
@@ -105,7 +117,8 @@ def _exit(code: int) -> NoReturn:
 
 
 def _load(options: argparse.Namespace, environment: Mapping[str, str]) -> Config:
-    if options.command not in IN_A_PROJECT:
+    command = COMMANDS.get(options.command)
+    if command is None or not command.in_a_project:
         return load(options, environment)  # each call of a server, and `call`, checks its root
     # Imported here, as below: the server does not need it.
     from pytest_mcp.python import project_root
@@ -114,7 +127,7 @@ def _load(options: argparse.Namespace, environment: Mapping[str, str]) -> Config
     config = load(argparse.Namespace(**{**vars(options), "root": root}), environment)
     if root is not None and not options.root and root != Path.cwd():
         print_message(f"the project is {root}")
-    if options.command not in RUNS_TESTS:
+    if not command.runs_tests:
         return config
     if (refusal := project_root.refusal(config.root)) is not None:
         raise NoProject(refusal)
@@ -133,7 +146,7 @@ def _in_workspace(config: Config) -> Config:
 
 
 def _parser(typed: Sequence[str], environment: Mapping[str, str]) -> argparse.ArgumentParser:
-    listed = "\n".join(f"  {name:13}{summary}" for name, summary in COMMANDS.items())
+    listed = "\n".join(f"  {name:13}{command.summary}" for name, command in COMMANDS.items())
     parser = _Parser(
         prog="pytest-mcp",
         usage="pytest-mcp [OPTIONS] [COMMAND ...]",
@@ -153,17 +166,14 @@ def _parser(typed: Sequence[str], environment: Mapping[str, str]) -> argparse.Ar
         parser_class=_CommandParser,
     )
     for name in COMMANDS:
-        command = _command_parser(commands, name)
-        if name in typed:
-            for setting in SETTINGS:
-                setting.add_to_command(command)
-            _module(name).add_arguments(command)
-            parser.misuse = command.misuse = _misuse(name)
+        command = _add_command(commands, name, is_typed=name in typed)
+        parser.misuse = command.misuse if name in typed else parser.misuse
     return parser
 
 
-def _command_parser(commands: "argparse._SubParsersAction[_CommandParser]", name: str) -> "_CommandParser":
-    return commands.add_parser(
+def _add_command(commands: Any, name: str, *, is_typed: bool) -> "_CommandParser":
+    """Only what is typed gets its arguments, because they are in a module of its own."""
+    parser: _CommandParser = commands.add_parser(
         name,
         epilog="The options of pytest-mcp itself are accepted here too, unless this\ncommand has one of that name.",
         allow_abbrev=False,
@@ -171,18 +181,25 @@ def _command_parser(commands: "argparse._SubParsersAction[_CommandParser]", name
         # The command's own options are added later and replace ours.
         conflict_handler="resolve",
     )
+    if is_typed:
+        for setting in SETTINGS:
+            setting.add_to_command(parser)
+        _module(name).add_arguments(parser)
+        parser.misuse, parser.has_flags_of_pytest = _misuse(name), COMMANDS[name].has_flags_of_pytest
+    return parser
 
 
 class _Parser(argparse.ArgumentParser):
     misuse = MISUSE
+    has_flags_of_pytest = False
 
     def error(self, message: str) -> NoReturn:
         """Without the usage, which has a dozen lines."""
         from pytest_mcp.cli import pytest_flags
 
         unknown = message.removeprefix(_UNKNOWN).partition(" ")[0] if message.startswith(_UNKNOWN) else ""
-        like_pytest = self.prog.endswith(LIKE_PYTEST)
-        advice = pytest_flags.advice_on_unknown(unknown, self._option_string_actions, like_pytest=like_pytest)
+        known = self._option_string_actions
+        advice = pytest_flags.advice_on_unknown(unknown, known, like_pytest=self.has_flags_of_pytest)
         self.exit(self.misuse, f"{self.prog}: error: {message}{advice}\nSee {self.prog} --help.\n")
 
 
@@ -241,8 +258,12 @@ def _serve_stdio(config: Config) -> int:
         has_tasks=config.task_after is not None,
         app=config.app,
     )
-    if handover is None:
-        return 0
+    if handover is not None:
+        _hand_over(config, handover)
+    return 0
+
+
+def _hand_over(config: Config, handover: "fast_start.Handover") -> None:
     # Imported here: the SDK takes most of a second to import, and a client's first requests are answered without it.
     import anyio
 
@@ -257,7 +278,6 @@ def _serve_stdio(config: Config) -> int:
             anyio.run(serve_stdio, config, handover)
         except* BrokenPipeError:
             pass  # the client has closed its end, which is not an error
-    return 0
 
 
 def _serve_http(config: Config, endpoint: Endpoint) -> int:

@@ -19,7 +19,8 @@ from pytest_mcp.config.model import HISTORY_VARIABLE, Config
 
 if TYPE_CHECKING:
     import httpx2
-    from mcp import StdioServerParameters
+    from mcp import Client, StdioServerParameters
+    from mcp.types import CallToolResult
 
 TOOL = "explain_environment"
 # A server lists its tools within a second, but a busy machine may take longer.
@@ -144,27 +145,31 @@ async def _examine(
         with anyio.fail_after(HANDSHAKE_SECONDS) as limit:
             started = anyio.current_time()
             async with Client(server.connect(log)) as client:
-                tools = tuple(tool.name for tool in (await client.list_tools()).tools)
-                name, version = (
-                    (client.server_info.name, client.server_info.version) if client.server_info else ("", "")
-                )
-                seconds = round(anyio.current_time() - started, 3)
-                handshake = Handshake(name, version, client.protocol_version, tools, seconds)
+                handshake = await _handshake(client, started)
                 result = Examination(handshake)
                 on_handshake(handshake)
                 limit.deadline = anyio.current_time() + server.limit
-                reply = await client.call_tool(TOOL, arguments)
-                if reply.is_error:
-                    error = next(json.loads(block.text) for block in reply.content if block.type == "text")
-                    result = replace(result, problem=f"{TOOL}: {error['message']}")
-                else:
-                    result = Examination(handshake, reply.structured_content, from_meta(reply.meta))
+                result = _examination(handshake, await client.call_tool(TOOL, arguments))
     except* TimeoutError:
         result = replace(result, problem="the server did not answer in time")
     except* (MCPError, OSError, httpx2.HTTPError) as group:
         reason = f"HTTP status {server.refusals[-1]}" if server.refusals else _first(group)
         result = replace(result, problem=f"{TOOL if result.handshake else server.failure}: {reason}")
     return result
+
+
+async def _handshake(client: "Client", started: float) -> Handshake:
+    tools = tuple(tool.name for tool in (await client.list_tools()).tools)
+    info = client.server_info
+    name, version = (info.name, info.version) if info else ("", "")
+    return Handshake(name, version, client.protocol_version, tools, round(anyio.current_time() - started, 3))
+
+
+def _examination(handshake: Handshake, reply: "CallToolResult") -> Examination:
+    if not reply.is_error:
+        return Examination(handshake, reply.structured_content, from_meta(reply.meta))
+    error = next(json.loads(block.text) for block in reply.content if block.type == "text")
+    return Examination(handshake, problem=f"{TOOL}: {error['message']}")
 
 
 def _first(group: BaseExceptionGroup[Any]) -> BaseException:

@@ -73,6 +73,11 @@ _BOUNDS = {
     "history_keep": (1, 36_500),
     "history_max_bytes": (1024**2, None),
 }
+# What a server uses as it was given.
+_UNCHANGED = (
+    *("max_timeout", "max_runs", "max_workers", "most_tokens", "max_reply_bytes"),
+    *("errors", "log_level", "app", "traces"),
+)
 _CHOICES = {"errors": get_args(ErrorStyle), "app": get_args(AppChoice), "log_level": get_args(LogLevel)}
 
 
@@ -191,26 +196,18 @@ def configure(given: Options, environment: Mapping[str, str]) -> Config:
     """Check the operator's settings against each other and the file system."""
     _check_limits(given)
     return Config(
+        **{name: getattr(given, name) for name in _UNCHANGED},
         root=_usable_root(given.root),
         python=_python(given.python, environment.get("PATH")) if given.python else None,
         default_timeout=_usual(given, "timeout", DEFAULT_TIMEOUT, "max_timeout"),
         task_timeout=given.timeout or given.max_timeout,
-        max_timeout=given.max_timeout,
         task_after=_task_after(given.task_after),
-        max_runs=given.max_runs,
-        max_workers=given.max_workers,
         execute_tokens=_usual(given, "max_tokens", EXECUTE_TOKENS, "most_tokens"),
         discover_tokens=_usual(given, "discover_max_tokens", DISCOVER_TOKENS, "most_tokens"),
-        most_tokens=given.most_tokens,
-        max_reply_bytes=given.max_reply_bytes,
-        errors=given.errors,
         spare=not given.no_spare,
-        log_level=given.log_level,
         endpoint=_endpoint(given, environment),
         environment={name: value for name, value in environment.items() if not name.startswith(PREFIX)},
         history=_history(given, environment),
-        app=given.app,
-        traces=given.traces,
         max_memory=parse_memory(given.max_memory) if given.max_memory else None,
         shows_values=not given.no_values,
         shares=not given.no_share,

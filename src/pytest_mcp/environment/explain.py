@@ -18,6 +18,7 @@ from pytest_mcp.api.requests import Survey
 from pytest_mcp.api.results import ExplainResult, Member
 from pytest_mcp.environment import readiness, surroundings
 from pytest_mcp.environment.interpreters import Trial
+from pytest_mcp.environment.readiness import Standing
 from pytest_mcp.environment.surroundings import MAX_TEXT, Surroundings, relative
 from pytest_mcp.python.interpreter import Candidate, short
 from pytest_mcp.report import notices
@@ -42,15 +43,10 @@ _USUAL_FILES = ["test_*.py", "*_test.py"]
 
 
 def explained(trial: Trial[Survey], around: Surroundings) -> ExplainResult:
-    run, error = trial.run, trial.error
-    ledger = Ledger() if run is None else run.ledger
-    if run is not None and error is None:
-        standing, of_run, tests = readiness.of_survey(run, around), notices.discovery_notices(run), _tests(ledger)
-    else:
-        assert error is not None
-        standing, of_run, tests = readiness.of_failure(error, run, around), notices.above_root(ledger), None
+    error = trial.error
+    ledger = Ledger() if trial.run is None else trial.run.ledger
+    standing, of_run = _standing(trial, around, ledger)
     of_host = surroundings.notices(around, ledger.portrait, len(ledger.items))
-    foreign = ledger.imported_elsewhere[: SHOWN["imported_elsewhere"]]
     return ExplainResult(
         ready=standing.ready,
         summary=_cut(standing.summary),
@@ -62,10 +58,8 @@ def explained(trial: Trial[Survey], around: Surroundings) -> ExplainResult:
         candidates=[results.PassedOver(**other.described()) for other in trial.rejected[: SHOWN["candidates"]]],
         pytest=_pytest(ledger),
         config=ledger.portrait and _settings(ledger.portrait, around.root),
-        tests=tests,
-        imported_elsewhere=[
-            results.ForeignPackage(name=_cut(each.name), file=_cut(each.file), own=_cut(each.own)) for each in foreign
-        ],
+        tests=_tests(ledger) if error is None else None,
+        imported_elsewhere=_foreign(ledger),
         git=around.git,
         temporary_folder=around.temporary,
         server=around.server,
@@ -73,6 +67,19 @@ def explained(trial: Trial[Survey], around: Surroundings) -> ExplainResult:
         members=around.members and list(around.members.listed),
         sandbox=around.sandbox and results.AroundServer(**around.sandbox._asdict()),
     )
+
+
+def _standing(trial: Trial[Survey], around: Surroundings, ledger: Ledger) -> tuple[Standing, list[str]]:
+    """Whether the tests can run, and the notices about the run."""
+    if trial.run is not None and trial.error is None:
+        return readiness.of_survey(trial.run, around), notices.discovery_notices(trial.run)
+    assert trial.error is not None
+    return readiness.of_failure(trial.error, trial.run, around), notices.above_root(ledger)
+
+
+def _foreign(ledger: Ledger) -> list[results.ForeignPackage]:
+    packages = ledger.imported_elsewhere[: SHOWN["imported_elsewhere"]]
+    return [results.ForeignPackage(name=_cut(each.name), file=_cut(each.file), own=_cut(each.own)) for each in packages]
 
 
 def _problem(error: CallError) -> str:

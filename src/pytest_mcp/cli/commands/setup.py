@@ -30,7 +30,7 @@ from pytest_mcp.config.options import LoadConfig, changed_flags
 from pytest_mcp.process import process
 from pytest_mcp.process.job import Launch, SpawnError
 from pytest_mcp.python import files, git_files
-from pytest_mcp.terminal.output import MISUSE, ask, can_ask, print_message, show
+from pytest_mcp.terminal.output import ask, can_ask, print_message, show
 from pytest_mcp.text import in_line, safe
 
 CLIENTS_BY_NAME = {client.name: client for client in CLIENTS}
@@ -69,28 +69,30 @@ def main(options: argparse.Namespace, load_config: LoadConfig) -> int:
     plan = _plan(options, load_config)
     if printed := [_PRINTED[name] for name in options.clients if name in _PRINTED]:
         if not options.print or plan.remove or len(options.clients) > 1 or (plan.url and not printed[0].remote):
-            print_message(_HOW_PRINTED)
-            return MISUSE
+            raise ConfigError(_HOW_PRINTED)
         show(entries.sample(printed[0], plan))
         return 0
     if unknown := [name for name in options.clients if name not in CLIENTS_BY_NAME]:
         near = did_you_mean.nearest(unknown[0].lower(), [*CLIENTS_BY_NAME, GOOSE.name])
         meant = f"did you mean {near}?" if near else f"the known clients are {', '.join(CLIENTS_BY_NAME)}"
-        print_message(f"unknown client: {unknown[0]}; {meant}")
-        return MISUSE
+        raise ConfigError(f"unknown client: {unknown[0]}; {meant}")
+    return 0 if _all_set_up(options, plan) else 1
+
+
+def _all_set_up(options: argparse.Namespace, plan: Plan) -> bool:
     clients = [CLIENTS_BY_NAME[name] for name in dict.fromkeys(options.clients)] or _default_clients(plan)
     if not (clients or plan.remove):
         show(f"No client was found. Name one: {', '.join(CLIENTS_BY_NAME)}.\n{_HOW_PRINTED}")
-        return 1
+        return False
     if plan.sandbox and (problem := _run([ISOLATION, *TRIAL], plan)):
         print_message(f"No sandbox can be made on this machine: {problem}")
-        return 1
+        return False
     served = {client: _set_up(client, plan) for client in clients}
     readers = CLIENTS if plan.remove and not options.clients else [client for client in served if served[client]]
     is_done = _write_extras(instructions(clients, readers, plan), plan)
     if plan.portable and plan.command and not plan.url and plan.which(plan.command[0]) is None:
         show(f"\n`{plan.command[0]}` is not on your PATH: clients will not find it until it is installed there.")
-    return 0 if all(served.values()) and is_done else 1
+    return all(served.values()) and is_done
 
 
 def _sandbox(options: argparse.Namespace, config: Config | None, command: list[str]) -> Sandbox | None:
@@ -107,17 +109,7 @@ def _sandbox(options: argparse.Namespace, config: Config | None, command: list[s
 
 
 def _plan(options: argparse.Namespace, load_config: LoadConfig) -> Plan:
-    try:
-        config: Config | None = load_config()
-    except NoProject:  # the user's own settings can be changed without one
-        if options.root or options.python:
-            raise
-        config = None
-    if config and not (options.root or options.user or options.remove) and _is_our_checkout(config.root):
-        raise ConfigError(
-            f"{config.root} is the checkout of pytest-mcp. Type this in your own project's folder, or name that with"
-            " --root; --root . sets up the checkout itself."
-        )
+    config = _project(options, load_config)
     command = [] if options.remove else server_command(this_installation(), portable=options.portable)
     return Plan(
         machine=this_machine(),
@@ -135,8 +127,20 @@ def _plan(options: argparse.Namespace, load_config: LoadConfig) -> Plan:
     )
 
 
-def _is_our_checkout(root: Path) -> bool:
-    return files.read_manifest(root).table("project").get("name") == DISTRIBUTION
+def _project(options: argparse.Namespace, load_config: LoadConfig) -> Config | None:
+    try:
+        config = load_config()
+    except NoProject:  # the user's own settings can be changed without one
+        if options.root or options.python:
+            raise
+        return None
+    is_ours = files.read_manifest(config.root).table("project").get("name") == DISTRIBUTION
+    if is_ours and not (options.root or options.user or options.remove):
+        raise ConfigError(
+            f"{config.root} is the checkout of pytest-mcp. Type this in your own project's folder, or name that with"
+            " --root; --root . sets up the checkout itself."
+        )
+    return config
 
 
 def _default_clients(plan: Plan) -> list[Client]:

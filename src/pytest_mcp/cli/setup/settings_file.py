@@ -121,22 +121,26 @@ def write(change: Change) -> None:
     change.check()
     temporary = change.path.with_name(f".{change.path.name}.{os.getpid()}")
     try:
-        # Replacing needs permission for the folder only, but a read-only file is not to be changed.
-        if change.before is not None and not os.access(change.path, os.W_OK):
-            raise SettingsError(change.path, "is read-only")
-        if change.after is not None:
-            change.path.parent.mkdir(parents=True, exist_ok=True)
-            _prepare(temporary, change.after, change.path if change.before is not None else None)
-        if real(change.path) != change.path or content_of(change.path) != change.before:
-            raise SettingsError(change.path, "was changed by another program meanwhile. Run the command again")
-        if change.after is None:
-            change.path.unlink()
-        else:
-            temporary.replace(change.path)
+        _replace(change, temporary)
     except OSError as error:
         raise SettingsError(change.path, f"cannot be written: {error.strerror}") from error
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _replace(change: Change, temporary: Path) -> None:
+    # Replacing needs permission for the folder only, but a read-only file is not to be changed.
+    if change.before is not None and not os.access(change.path, os.W_OK):
+        raise SettingsError(change.path, "is read-only")
+    if change.after is not None:
+        change.path.parent.mkdir(parents=True, exist_ok=True)
+        _prepare(temporary, change.after, change.path if change.before is not None else None)
+    if real(change.path) != change.path or content_of(change.path) != change.before:
+        raise SettingsError(change.path, "was changed by another program meanwhile. Run the command again")
+    if change.after is None:
+        change.path.unlink()
+    else:
+        temporary.replace(change.path)
 
 
 def _prepare(temporary: Path, content: bytes, old: Path | None) -> None:
