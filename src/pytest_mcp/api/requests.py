@@ -135,7 +135,7 @@ class Chosen(Request):
         return (*super().targets, *((f"node_ids.{index}", target) for index, target in ids))
 
 
-class DiscoverTargets(Chosen, DiscoverTests):
+class DiscoverTargets(DiscoverTests, Chosen):
     """The parameters of `pytest-mcp discover`, which takes several paths. It is not a tool of its own."""
 
 

@@ -175,6 +175,7 @@ def _add_command(commands: Any, name: str, *, is_typed: bool) -> "_CommandParser
     """Only what is typed gets its arguments, because they are in a module of its own."""
     parser: _CommandParser = commands.add_parser(
         name,
+        description=f"{COMMANDS[name].summary[0].upper()}{COMMANDS[name].summary[1:]}.",
         epilog="The options of pytest-mcp itself are accepted here too, unless this\ncommand has one of that name.",
         allow_abbrev=False,
         formatter_class=_Formatter,

@@ -21,13 +21,22 @@ SHORT_FLAGS = {"markers": "-m", "keywords": "-k", "failfast": "-x"}
 _OF_PYTEST = ("last_failed",)
 # Separates them from the operator's settings, some of which have the same names.
 DEST_PREFIX = "tool_"
-# Where an agent's description of a parameter does not fit what is typed.
+# Where an agent's description of a parameter does not fit what is typed, for all tools or for one.
 _HELP = {
     "changed": "Only tests that changes since this git ref can reach, nearest first."
     " Without REF: since the default branch.",
+    "color": "Print in colour, or not. Default: if it is a terminal.",
+    "coverage": "Show lines that did not run, with the project's coverage.py: all, or those changed since --changed.",
+    "execute_tests detail": "auto: one failure of each cause. tests: every test and failure. full: also pytest's own"
+    " tracebacks and output.",
+    "execute_tests timeout": "Stop after so many seconds, and print what had finished. Default: that of --timeout"
+    " before the command, else that of --max-timeout.",
+    "investigate_failure node_ids": "The failing test, or several.",
     "max_tokens": "Size limit of the answer in tokens. Default: none; with --json that of the tool.",
-    "timeout": "Stop after so many seconds, and say what is known by then. Default: that of --timeout before the"
-    " command; `run` has that of --max-timeout.",
+    "show_capture": "Print all output of failing tests, or none. Default: its last lines.",
+    "test_history node_id": "One test, for `history test`.",
+    "timeout": "Stop after so many seconds, and print what is known by then. Default: that of --timeout before the"
+    " command.",
 }
 
 
@@ -38,7 +47,7 @@ def add_to(parser: argparse.ArgumentParser, tool: str, parameters: Schema) -> No
         # One of several is typed like several.
         if name in _OF_PYTEST or f"{name}s" in parameters["properties"]:
             continue
-        dest, text = DEST_PREFIX + name, _help(name, schema)
+        dest, text = DEST_PREFIX + name, _help(tool, name, schema)
         if schema.get("type") == "array":
             one = name.removesuffix("s")
             nargs = "+" if one in parameters["properties"] else "*"
@@ -140,11 +149,15 @@ def _flag(name: str) -> str:
     return "--" + name.replace("_", "-")
 
 
-def _help(name: str, schema: Schema) -> str:
+def help_of(tool: str, name: str, description: str) -> str:
+    return _HELP.get(f"{tool} {name}") or _HELP.get(name, description)
+
+
+def _help(tool: str, name: str, schema: Schema) -> str:
     # The description of a switch says what happens without it.
     has_default = "default" in schema and schema.get("type") != "boolean"
     default = f" (default: {schema['default']})" if has_default else ""
-    return f"{_HELP.get(name, schema['description'])}{default}".replace("%", "%%")
+    return f"{help_of(tool, name, schema['description'])}{default}".replace("%", "%%")
 
 
 def _kind(name: str, schema: Schema) -> dict[str, Any]:

@@ -7,8 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pytest_mcp.api.requests import DiscoverTargets, DiscoverTests
 from pytest_mcp.cli import tool_flags
+from pytest_mcp.cli.commands import call
 from pytest_mcp.tools import BY_NAME, TOOLS, Tool
+from pytest_mcp.tools import test_history as history_tool
 
 EXECUTE = BY_NAME["execute_tests"]
 
@@ -33,7 +36,22 @@ def test_every_parameter_has_its_flag_with_its_description(tool: Tool) -> None:
             continue  # typed like node_ids
         assert ("NODE_ID" if name.startswith("node_id") else f"--{name.replace('_', '-')}") in said
         assert field.description is not None
-        assert tool_flags._HELP.get(name, field.description) in said
+        assert tool_flags.help_of(tool.name, name, field.description) in said
+
+
+def test_the_help_of_call_names_every_tool() -> None:
+    parser = argparse.ArgumentParser()
+    call.add_arguments(parser)
+
+    said = parser.format_help()
+
+    assert [tool.name for tool in (*TOOLS, history_tool()) if tool.name not in said] == []
+
+
+def test_the_command_discover_describes_the_detail_of_discovery() -> None:
+    described = [request.model_fields["detail"].description for request in (DiscoverTargets, DiscoverTests)]
+
+    assert described[0] == described[1]
 
 
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)

@@ -12,7 +12,10 @@ from pytest_mcp.cli import child_ahead
 from pytest_mcp.config.options import LoadConfig
 from pytest_mcp.terminal.output import MISUSE, print_message, show
 
-_TOOLS = "discover_tests, execute_tests, explain_environment, investigate_failure or, with --history, test_history"
+_TOOLS = (
+    "discover_tests, execute_tests, explain_environment, investigate_failure, check_change or, with --history,"
+    " test_history"
+)
 # Tools that start one child for a call.
 _COLLECTING = ("discover_tests", "execute_tests", "explain_environment")
 _EXAMPLE = '\'{"path": "tests"}\''

@@ -57,7 +57,11 @@ class NotUnderstood(Exception):
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """It has no arguments: everything is on stdin."""
+    """It has none: everything is on stdin."""
+    parser.description = (
+        "Reads a call of Claude Code's shell on stdin, and answers a test run with the\ntool to call instead."
+        " `pytest-mcp setup --hook` installs it."
+    )
 
 
 def main(options: argparse.Namespace, load_config: LoadConfig) -> int:  # noqa: ARG001 - the interface of a command
