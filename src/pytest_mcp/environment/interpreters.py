@@ -1,6 +1,7 @@
 """Run a call in the first interpreter that has pytest."""
 
 import math
+import re
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -15,7 +16,7 @@ from pytest_mcp.environment.surroundings import surroundings
 from pytest_mcp.process import interruption
 from pytest_mcp.process.background import in_thread
 from pytest_mcp.python import interpreter, project_root, remedies, user_dirs
-from pytest_mcp.python.interpreter import Candidate
+from pytest_mcp.python.interpreter import LEAST_PYTEST, Candidate
 from pytest_mcp.report import no_result
 from pytest_mcp.run.attempt import Asked, Attempt, Call, Deadline, command_of, environment_of
 from pytest_mcp.run.ledger import Ledger
@@ -59,7 +60,10 @@ async def try_interpreters(call: Call[Asked], time_limit: int) -> Trial[Asked]:
         except ExecutionFailed as error:
             return Trial(candidate, tuple(rejected), None, error)
         if problem := _unusable(run):
-            rejected.append(candidate.rejected(problem, lacks_pytest=run.ledger.hello is not None))
+            hello = run.ledger.hello
+            has_old_pytest = hello is not None and hello.pytest is not None
+            lacks_pytest = hello is not None and not has_old_pytest
+            rejected.append(candidate.rejected(problem, lacks_pytest=lacks_pytest, has_old_pytest=has_old_pytest))
             continue
         return await in_thread(partial(_judged, call, run, candidate, rejected))
     if (by := interruption.signal_that_stopped()) is not None:
@@ -115,7 +119,10 @@ async def _with_lost_targets(call: Call[Asked], run: Run[Asked], trial: Trial[As
 def _unusable(run: Run[Asked]) -> str | None:
     """Why this interpreter cannot run the project's tests, if it cannot."""
     hello = run.ledger.hello
-    if (hello is not None and hello.pytest is not None) or run.exit.reason == "interrupted" or run.exit.stopped_by:
+    if hello is not None and hello.pytest is not None:
+        is_old = re.match(r"[0-6]\.", hello.pytest)
+        return f"has pytest {hello.pytest}, and {LEAST_PYTEST} or newer is needed" if is_old else None
+    if run.exit.reason == "interrupted" or run.exit.stopped_by:
         return None
     if hello is not None:
         return f"pytest cannot be imported: {hello.error}"

@@ -20,6 +20,7 @@ from pytest_mcp.python.managers import ACTIVE, environments_in, kept_environment
 from pytest_mcp.python.virtualenv import FOLDERS
 
 OPERATORS_CHOICE = "--python"
+LEAST_PYTEST = "7.0"
 # Trying one may cost a process.
 MAX_CANDIDATES = 10
 # The longest path or reason, in characters.
@@ -33,9 +34,10 @@ class Candidate:
     source: str
     problem: str | None = None
     lacks_pytest: bool = False
+    has_old_pytest: bool = False
 
-    def rejected(self, problem: str, *, lacks_pytest: bool = False) -> "Candidate":
-        return replace(self, problem=problem, lacks_pytest=lacks_pytest)
+    def rejected(self, problem: str, *, lacks_pytest: bool = False, has_old_pytest: bool = False) -> "Candidate":
+        return replace(self, problem=problem, lacks_pytest=lacks_pytest, has_old_pytest=has_old_pytest)
 
     def described(self) -> dict[str, Any]:
         """Each value is one short line: it contains names of folders, which a repository chooses."""

@@ -9,8 +9,15 @@ from pathlib import Path
 
 from pytest_mcp.api.advice import Sentence, by_operator, in_shell
 from pytest_mcp.python import install_lines, nearby, virtualenv
-from pytest_mcp.python.install_lines import Situation, declaration, install_line, project_options
-from pytest_mcp.python.interpreter import OPERATORS_CHOICE, Candidate
+from pytest_mcp.python.install_lines import (
+    Situation,
+    declaration,
+    install_line,
+    into_first,
+    project_options,
+    shell_line,
+)
+from pytest_mcp.python.interpreter import LEAST_PYTEST, OPERATORS_CHOICE, Candidate
 from pytest_mcp.python.managers import CONDA, PLAIN, Manager, nearest_managed, used_managers
 
 _NAME_IT = f"start pytest-mcp with {OPERATORS_CHOICE} and the path of the project's Python"
@@ -26,6 +33,9 @@ def remedy(
     with_members: bool = True,
 ) -> Sentence:
     """`search_path` is where programs are looked for, as in PATH. Without members, their environments do not count."""
+    if old := [candidate.python for candidate in rejected if candidate.has_old_pytest]:
+        renewal = _situation(root, folder or root, old, search_path)
+        return in_shell(shell_line(into_first(renewal, ["--upgrade", f"pytest>={LEAST_PYTEST}"])))
     lacking = [candidate.python for candidate in rejected if candidate.lacks_pytest]
     situation = _situation(root, folder or root, lacking, search_path)
     if not any(candidate.source == OPERATORS_CHOICE for candidate in rejected):
@@ -53,7 +63,7 @@ def installation(root: Path, python: Path, home: Path, search_path: str) -> Sent
     """The line that installs the project in the folder `home` itself, and its requirements, for this Python."""
     situation = _situation(root, home, [python], search_path)
     options = project_options(situation, home)
-    line = install_lines.shell_line(install_lines.into_first(situation, options)) if options else ""
+    line = shell_line(into_first(situation, options)) if options else ""
     return in_shell(line) if line and _is_usable(line) else None
 
 
