@@ -16,7 +16,7 @@ from pytest_mcp.environment.surroundings import surroundings
 from pytest_mcp.process import interruption
 from pytest_mcp.process.background import in_thread
 from pytest_mcp.python import interpreter, project_root, remedies, user_dirs
-from pytest_mcp.python.interpreter import LEAST_PYTEST, Candidate
+from pytest_mcp.python.interpreter import LEAST_PYTEST, LEAST_PYTHON, Candidate
 from pytest_mcp.report import no_result
 from pytest_mcp.run.attempt import Asked, Attempt, Call, Deadline, command_of, environment_of
 from pytest_mcp.run.ledger import Ledger
@@ -59,11 +59,8 @@ async def try_interpreters(call: Call[Asked], time_limit: int) -> Trial[Asked]:
             run = await Attempt(call, candidate, deadline, command).run(rejected)
         except ExecutionFailed as error:
             return Trial(candidate, tuple(rejected), None, error)
-        if problem := _unusable(run):
-            hello = run.ledger.hello
-            has_old_pytest = hello is not None and hello.pytest is not None
-            lacks_pytest = hello is not None and not has_old_pytest
-            rejected.append(candidate.rejected(problem, lacks_pytest=lacks_pytest, has_old_pytest=has_old_pytest))
+        if (useless := _rejected(candidate, run)) is not None:
+            rejected.append(useless)
             continue
         return await in_thread(partial(_judged, call, run, candidate, rejected))
     if (by := interruption.signal_that_stopped()) is not None:
@@ -116,20 +113,28 @@ async def _with_lost_targets(call: Call[Asked], run: Run[Asked], trial: Trial[As
     return replace(trial, run=replace(run, ledger=ledger), error=error)
 
 
-def _unusable(run: Run[Asked]) -> str | None:
-    """Why this interpreter cannot run the project's tests, if it cannot."""
+def _rejected(candidate: Candidate, run: Run[Asked]) -> Candidate | None:
+    """The candidate with its problem, if it cannot run the project's tests."""
     hello = run.ledger.hello
-    if hello is not None and hello.pytest is not None:
-        is_old = re.match(r"[0-6]\.", hello.pytest)
-        return f"has pytest {hello.pytest}, and {LEAST_PYTEST} or newer is needed" if is_old else None
     if run.exit.reason == "interrupted" or run.exit.stopped_by:
         return None
-    if hello is not None:
-        return f"pytest cannot be imported: {hello.error}"
-    if run.exit.reason != "exited" or run.exit.report != "unwritten":
-        return None
+    if hello is None:
+        return None if run.exit.reason != "exited" or run.exit.report != "unwritten" else _not_started(candidate, run)
+    if re.match(r"3\.[0-7]\.", hello.python):
+        return candidate.rejected(f"is Python {hello.python}, and {LEAST_PYTHON} or newer is needed")
+    if hello.pytest is None:
+        return candidate.rejected(f"pytest cannot be imported: {hello.error}", lacks_pytest=True)
+    if re.match(r"[0-6]\.", hello.pytest):
+        problem = f"has pytest {hello.pytest}, and {LEAST_PYTEST} or newer is needed"
+        return candidate.rejected(problem, has_old_pytest=True)
+    return None
+
+
+def _not_started(candidate: Candidate, run: Run[Asked]) -> Candidate:
     said = run.exit.stderr.strip().splitlines()[-1:] or [f"exit code {run.exit.code}, signal {run.exit.signal}"]
-    return f"cannot be started: {said[0]}"
+    # Our launcher is one to a Python that is too old to read it.
+    hint = f" (Python {LEAST_PYTHON} or newer is needed)" if said[0].startswith("SyntaxError") else ""
+    return candidate.rejected(f"cannot be started: {said[0]}{hint}")
 
 
 def _no_interpreter(rejected: list[Candidate], config: Config, folder: Path) -> ExecutionFailed:

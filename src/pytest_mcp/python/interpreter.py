@@ -20,6 +20,8 @@ from pytest_mcp.python.managers import ACTIVE, environments_in, kept_environment
 from pytest_mcp.python.virtualenv import FOLDERS
 
 OPERATORS_CHOICE = "--python"
+# The oldest that the child runs on.
+LEAST_PYTHON = "3.8"
 LEAST_PYTEST = "7.0"
 # Trying one may cost a process.
 MAX_CANDIDATES = 10

@@ -119,22 +119,33 @@ async def test_without_pytest_the_error_has_every_candidate_and_the_line_that_fi
     assert failure.message.splitlines()[-1] == "fix: uv sync --inexact --group test"
 
 
-async def test_a_pytest_that_is_too_old_is_named_with_the_line_that_renews_it(
-    bench: Workbench, managed_home: Home
+RENEW = "fix: .venv/bin/python -m pip install --upgrade 'pytest>=7.0'"
+
+
+@pytest.mark.parametrize(
+    ("disguise", "problem", "fix"),
+    [
+        ("import pytest\npytest.__version__ = '6.2.5'\n", "has pytest 6.2.5, and 7.0 or newer is needed", RENEW),
+        ("import sys\nsys.version_info = (3, 7, 16)\n", "is Python 3.7.16, and 3.8 or newer is needed", "fix: "),
+    ],
+    ids=["pytest", "Python"],
+)
+async def test_what_is_too_old_is_named_with_the_line_that_renews_it(
+    bench: Workbench, managed_home: Home, disguise: str, problem: str, fix: str
 ) -> None:
     managed_home.make(bench.root / ".venv", "venv")
     (packages,) = bench.root.glob(".venv/lib/python*/site-packages")
     give_pytest(bench.root / ".venv")
-    (packages / "sitecustomize.py").write_text("import pytest\npytest.__version__ = '6.2.5'\n", encoding="utf-8")
-    bench.write({"requirements.txt": "pytest<7\n", "test_a.py": "def test_a(): pass\n"})
+    (packages / "sitecustomize.py").write_text(disguise, encoding="utf-8")
+    bench.write({"requirements.txt": "pytest\n", "test_a.py": "def test_a(): pass\n"})
 
     failure = await call("execute_tests", {}, unhelped(bench, managed_home))
 
     assert isinstance(failure, Failure)
     assert failure.data["error_type"] == "environment"
     (candidate,) = failure.data["environment"]["candidates"]
-    assert candidate["problem"] == "has pytest 6.2.5, and 7.0 or newer is needed"
-    assert failure.message.splitlines()[-1] == "fix: .venv/bin/python -m pip install --upgrade 'pytest>=7.0'"
+    assert candidate["problem"] == problem
+    assert failure.message.splitlines()[-1].startswith(fix)
 
 
 async def test_programs_of_the_environment_are_started_by_their_names(bench: Workbench) -> None:
