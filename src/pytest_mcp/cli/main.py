@@ -70,6 +70,8 @@ nothing else. Clients start it without a command; people type one of these:
 OPTIONAL_VALUE = "--changed"
 # Has no effect any more, and entries of clients may still have it.
 GONE = "--history-map"
+# How our parser takes what people type; two are pytest's.
+_AS_TYPED = {OPTIONAL_VALUE: f"{OPTIONAL_VALUE}=", "--color=yes": "--color", "--color=no": "--no-color"}
 _UNKNOWN = "unrecognized arguments: "
 # Connections that the system accepts before the server does.
 BACKLOG = 128
@@ -214,7 +216,7 @@ class _CommandParser(_Parser):
         if self.is_intermixed:
             return super().parse_known_args(args, namespace)
         self.is_intermixed = True
-        args = [f"{word}=" if word == OPTIONAL_VALUE else word for word in args]
+        args = [_AS_TYPED.get(word, word) for word in args]
         return self.parse_intermixed_args(args, namespace), []
 
 

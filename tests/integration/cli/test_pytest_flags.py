@@ -80,6 +80,11 @@ def test_q_lists_only_failures_also_without_tracebacks(suite: Workbench) -> None
     assert [line.split(" ")[0] for line in done.stderr.splitlines()] == ["FAILED"]
 
 
+@pytest.mark.parametrize(("typed", "is_coloured"), [("yes", True), ("no", False)])
+def test_colours_are_chosen_as_in_pytest(suite: Workbench, typed: str, is_coloured: bool) -> None:
+    assert ("\x1b[" in run(suite, f"--color={typed}").stdout) is is_coloured
+
+
 def test_a_dash_reads_ids_from_stdin(suite: Workbench) -> None:
     done = run(suite, "-", "tests/test_b.py", stdin="tests/test_a.py::test_fine\n\n")
     nothing = run(suite, "-")
