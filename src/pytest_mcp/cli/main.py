@@ -31,9 +31,9 @@ class Command(NamedTuple):
     # In one line of the help.
     summary: str
     # Whether its exit code for a usage error is pytest's; otherwise it is argparse's.
-    exits_like_pytest: bool = True
+    like_pytest: bool = True
     # Whether it is for people, who may type it anywhere inside a project.
-    in_a_project: bool = True
+    in_project: bool = True
     # Whether it executes code of the project.
     runs_tests: bool = True
     # Whether people type pytest's flags for it.
@@ -44,20 +44,18 @@ class Command(NamedTuple):
 COMMANDS = {
     "run": Command("run tests and print a report for people", has_flags_of_pytest=True),
     "discover": Command("list tests", has_flags_of_pytest=True),
-    "merge": Command("make one answer of the answers of `run --shard`", in_a_project=False),
+    "merge": Command("make one answer of the answers of `run --shard`", in_project=False),
     "check": Command("tell whether the tests prove this change"),
     "investigate": Command("tell why a test fails: always, sometimes, by order or an old bug"),
     "history": Command("tell from recorded runs what is flaky, slower or failing", runs_tests=False),
-    "call": Command(
-        "call one tool and print the reply that an MCP client gets", exits_like_pytest=False, in_a_project=False
-    ),
+    "call": Command("call one tool and print the reply that a client gets", like_pytest=False, in_project=False),
     "setup": Command(
-        "add the server to the MCP clients on this machine, or remove it", exits_like_pytest=False, runs_tests=False
+        "add the server to the MCP clients on this machine, or remove it", like_pytest=False, runs_tests=False
     ),
     "hook": Command(
-        "answer an agent that types pytest into its shell with advice", exits_like_pytest=False, in_a_project=False
+        "answer an agent that types pytest into its shell with advice", like_pytest=False, in_project=False
     ),
-    "doctor": Command("check whether the server works and the project's tests can run", exits_like_pytest=False),
+    "doctor": Command("check whether the server works and the project's tests can run", like_pytest=False),
 }
 DESCRIPTION = """\
 An MCP server that lets AI agents discover and run this project's tests, and
@@ -107,7 +105,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _misuse(command: str | None) -> int:
-    return USAGE_ERROR if command and COMMANDS[command].exits_like_pytest else MISUSE
+    return USAGE_ERROR if command and COMMANDS[command].like_pytest else MISUSE
 
 
 def _exit(code: int) -> NoReturn:
@@ -120,7 +118,7 @@ def _exit(code: int) -> NoReturn:
 
 def _load(options: argparse.Namespace, environment: Mapping[str, str]) -> Config:
     command = COMMANDS.get(options.command)
-    if command is None or not command.in_a_project:
+    if command is None or not command.in_project:
         return load(options, environment)  # each call of a server, and `call`, checks its root
     # Imported here, as below: the server does not need it.
     from pytest_mcp.python import project_root
