@@ -115,18 +115,17 @@ class CallRecorder:
         if above is not None:
             call.line = line_below(frame, above.facts.code)
         known = self.named(frame, facts)
-        call.before = [id(value) for _, value in known]
+        call.before = [*map(id, known)]
         call.given = self.values.read_all(known)
         facts.parts_left -= self.values.work - before
         return call
 
-    def named(self, frame: FrameType, facts: CodeFacts) -> list[tuple[str, Any]]:
+    def named(self, frame: FrameType, facts: CodeFacts) -> list[Any]:
         """Its arguments and closure, and globals."""
         if facts.is_body:
             return []
         known = frame.f_locals
-        inner = [(name, known.get(name, MISSING)) for name in facts.names]
-        return inner + facts.state(frame, self.is_wanted)
+        return [known.get(name, MISSING) for name in facts.names] + facts.state(frame, self.is_wanted)
 
     def finish(self, call: TracedCall, frame: FrameType, outcome: str, value: Any) -> None:
         self.leave(call)
@@ -142,8 +141,7 @@ class CallRecorder:
         # A name that has another object by now was bound again. Of a global that is the change.
         bound = len(call.facts.names)
         known = [
-            (name, value if place >= bound or id(value) == call.before[place] else MISSING)
-            for place, (name, value) in enumerate(known)
+            value if place >= bound or id(value) == call.before[place] else MISSING for place, value in enumerate(known)
         ]
         for place, number in enumerate(self.values.read_all(known)):
             if number and number != call.given[place]:
@@ -158,7 +156,7 @@ class CallRecorder:
         """What the body of a class or module has defined."""
         known = items_of(frame.f_locals)
         data = {name: value for name, value in known if type(name) is str and is_data(name, value)}
-        return self.values.node(data, "", self.values.depth + 1, 4 * self.values.parts)[0]
+        return self.values.node(data, self.values.depth + 1, 4 * self.values.parts)[0]
 
     def suspend(self, call: TracedCall, frame: FrameType, value: Any) -> None:
         self.leave(call)

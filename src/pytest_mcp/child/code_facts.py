@@ -57,16 +57,13 @@ class CodeFacts:
     def is_spent(self) -> bool:
         return self.left <= 0 or self.parts_left <= 0
 
-    def state(self, frame: FrameType, is_wanted: Callable[[str], bool]) -> list[tuple[str, Any]]:
+    def state(self, frame: FrameType, is_wanted: Callable[[str], bool]) -> list[Any]:
         """Globals that it names, and attributes of the project's modules and classes: what calls leave to others."""
         if self.globals is None:
             self.globals = () if self.is_body else tuple(islice(globals_of(self, frame, is_wanted), GLOBALS))
         outer = frame.f_globals
         return [
-            (
-                each.label,
-                dict.get(outer, each.name, MISSING) if each.owner is None else each.owner.get(each.name, MISSING),
-            )
+            dict.get(outer, each.name, MISSING) if each.owner is None else each.owner.get(each.name, MISSING)
             for each in self.globals
         ]
 

@@ -123,9 +123,8 @@ def read_mapping(values: ValueReader, value: Any, plan: ReadingPlan, depth: int,
     size = dict.__len__(value)
     several = iter(dict.items(value))
     first = list(islice(several, min(ITEMS, parts)))
-    keys, spent_on_keys = values.numbers_of([("", key) for key, _ in first], depth, len(first))
-    pairs = [(key if type(key) is str else "", member) for key, member in first]
-    members, spent = values.numbers_of(pairs, depth, parts - 1)
+    keys, spent_on_keys = values.numbers_of([key for key, _ in first], depth, len(first))
+    members, spent = values.numbers_of([member for _, member in first], depth, parts - 1)
     rest = sum_of((part for pair in several for part in pair), values) if size > len(first) else 0
     row: list[Any] = ["mapping", plan.name, size, rest]
     for key, number in zip(keys, members):

@@ -22,16 +22,6 @@ PARTS = 80
 # Longer strings and larger integers are looked up anew each time.
 KEPT_TEXT = 200
 KEPT_INTEGERS = 1_000_000
-# The values of such names are never shown.
-SECRET = re.compile(
-    r"passw|passphrase|secret|(?:api|aws|access|private)[_-]?key|credential"
-    r"|(?:access|auth|refresh|bearer|session)[_-]?token"
-    r"|^authorization$|^cookie$|^set-cookie$|^session_?id$|^pwd$",
-    re.IGNORECASE,
-)
-# A name that parsers have as well: a secret is long.
-TOKEN = re.compile(r"(?:^|_)token$", re.IGNORECASE)
-LEAST_SECRET_TOKEN = 16
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{5,}")
 _RUN_FOLDER = re.compile(r"pytest-of-[^/\\]+[/\\]pytest-\d+|\btmp[a-z0-9_]{8}\b")
 
@@ -55,8 +45,6 @@ class ValueReader:
         self.plans: dict[int, ReadingPlan] = {}
         self.texts: dict[str, int] = {}
         self.integers: dict[int, int] = {}
-        # None where the length decides.
-        self.secret: dict[str, bool | None] = {}
         self.replaced = [pair for pair in replaced if len(pair[0]) > 1]
         temporary = os.path.realpath(tempfile.gettempdir())
         if temporary != os.sep:
@@ -82,17 +70,17 @@ class ValueReader:
                 self.rows.append(row)
         return known
 
-    def read(self, value: Any, name: str = "") -> int:
-        """The number of the structure of a value; `name` is what it is called where it was found."""
-        return self.node(value, name, self.depth, self.most)[0]
+    def read(self, value: Any) -> int:
+        """The number of the structure of a value."""
+        return self.node(value, self.depth, self.most)[0]
 
-    def read_all(self, pairs: Sequence[tuple[str, Any]]) -> list[int]:
+    def read_all(self, values: Sequence[Any]) -> list[int]:
         """Of all together not more than of one; 0 for what is missing."""
-        known = [pair for pair in pairs if pair[1] is not MISSING]
+        known = [value for value in values if value is not MISSING]
         if not known:
-            return [0] * len(pairs)
+            return [0] * len(values)
         numbers = iter(self.numbers_of(known, self.depth + 1, max(self.most, len(known)))[0])
-        return [0 if value is MISSING else next(numbers) for _, value in pairs]
+        return [0 if value is MISSING else next(numbers) for value in values]
 
     @property
     def most(self) -> int:
@@ -103,12 +91,9 @@ class ValueReader:
     def is_spent(self) -> bool:
         return self.work > MOST_READINGS * self.parts
 
-    def node(self, value: Any, name: str, depth: int, parts: int) -> Reading:
+    def node(self, value: Any, depth: int, parts: int) -> Reading:
         """With how many parts it has."""
         plain = self.plain(value)
-        if name and self.is_secret(name, value):
-            number, spent = (plain, 1) if plain else self.deep(value, depth, parts)
-            return self.number(("secret", number)), spent
         return (plain, 1) if plain else self.deep(value, depth, parts)
 
     def plain(self, value: Any) -> int:
@@ -156,18 +141,6 @@ class ValueReader:
             self.integers[value] = number
         return number
 
-    def is_secret(self, name: str, value: Any) -> bool:
-        known = self.secret.get(name)
-        if name not in self.secret:
-            # Of `Settings.pwd` the attribute counts.
-            own = name.rpartition(".")[2]
-            is_token = TOKEN.search(own) is not None
-            known = self.secret[name] = True if SECRET.search(own) else None if is_token else False
-        if type(value) is bool or value is None:
-            return False
-        # A name that parsers have as well.
-        return type(value) is str and len(value) >= LEAST_SECRET_TOKEN if known is None else known
-
     def masked(self, text: str) -> str:
         """Without addresses and the folders of this run."""
         if "/" in text or "\\" in text or "tmp" in text:
@@ -178,28 +151,26 @@ class ValueReader:
 
     # --- parts ---------------------------------------------------------------------------------
 
-    def numbers_of(self, pairs: Sequence[tuple[str, Any]], depth: int, parts: int) -> tuple[list[int], int]:
+    def numbers_of(self, values: Sequence[Any], depth: int, parts: int) -> tuple[list[int], int]:
         """Those that have parts themselves share what the others leave, so that no deep one hides those after it."""
-        numbers = [self.plain(value) for _, value in pairs]
+        numbers = [*map(self.plain, values)]
         self.work += len(numbers)
         deep, left = numbers.count(0), parts - len(numbers)
-        for place, (name, value) in enumerate(pairs):
+        for place, value in enumerate(values) if deep else ():
             if not numbers[place]:
                 numbers[place], spent = self.deep(value, depth - 1, 1 + max(0, left // deep))
                 left -= spent - 1
                 deep -= 1
-            if name and self.secret.get(name) is not False and self.is_secret(name, value):
-                numbers[place] = self.number(("secret", numbers[place]))
         return numbers, parts - left
 
     def fields(self, head: Row, pairs: Sequence[tuple[str, Any]], depth: int, parts: int) -> Reading:
         """A row with named parts."""
-        numbers, spent = self.numbers_of(pairs, depth, parts - 1)
+        numbers, spent = self.numbers_of([value for _, value in pairs], depth, parts - 1)
         row = [*head]
         for (name, _), number in zip(pairs, numbers):
             row += (name, number)
         return self.number(tuple(row)), spent + 1
 
     def items(self, head: Row, values: Sequence[Any], depth: int, parts: int) -> Reading:
-        numbers, spent = self.numbers_of([("", value) for value in values], depth, parts - 1)
+        numbers, spent = self.numbers_of(values, depth, parts - 1)
         return self.number((*head, *numbers)), spent + 1

@@ -74,7 +74,7 @@ import value_reading
 table = value_reading.ValueReader()
 read = {}
 for name, value in hostile.values.items():
-    read[name] = table.rows[table.read(value, name)][:2]
+    read[name] = table.rows[table.read(value)][:2]
 print(json.dumps([read, os.path.exists("ran") and open("ran").read()]))
 """
 
@@ -115,20 +115,18 @@ values = {
     "list": [1, 2], "many": list(range(30)), "dict": {"a": 1}, "set": {1}, "point": Point(1), "slots": slotted,
     "pair": Pair(1, 2), "enum": Colour.RED, "path": pathlib.PurePosixPath("/a/b"), "date": datetime.date(2020, 1, 2),
     "error": ValueError("no"), "pattern": re.compile("a"), "function": len, "class": Point, "own": own,
-    "deep": [[[["x"]]]], "address": "<A at 0x7f12345678>", "root": "/the/tree/src/a.py", "password": "hunter2",
-    "entry": {"api_key": [1]}, "token": "+", "access": {"token": "ghp_0123456789abcdef"},
-    "headers": {"X-Auth-Token": "abc", "aws_key": 1},
+    "deep": [[[["x"]]]], "address": "<A at 0x7f12345678>", "root": "/the/tree/src/a.py",
 }
 table = value_reading.ValueReader([("/the/tree", "{root}")])
 
 def whole(number):
     kind, *rest = table.rows[number]
-    start = {"list": 3, "tuple": 3, "set": 3, "mapping": 3, "object": 1, "function": 1, "secret": 0}.get(kind, 9)
+    start = {"list": 3, "tuple": 3, "set": 3, "mapping": 3, "object": 1, "function": 1}.get(kind, 9)
     step = 2 if kind in ("object", "function") else 1
     parts = [at for at in range(start, len(rest)) if (at - start) % step == step - 1]
     return [kind] + [whole(each) if at in parts else each for at, each in enumerate(rest)]
 
-print(json.dumps({name: whole(table.read(value, name)) for name, value in values.items()}))
+print(json.dumps({name: whole(table.read(value)) for name, value in values.items()}))
 """
 
 
@@ -155,16 +153,11 @@ def test_values_are_read_by_their_structure(version: str, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_addresses_folders_and_secrets_are_masked(version: str, tmp_path: Path) -> None:
+def test_addresses_and_folders_are_masked(version: str, tmp_path: Path) -> None:
     read = printed(version, SHAPES, tmp_path)
 
     assert read["address"][1] == "<A at 0x…>"
     assert read["root"][1] == "{root}/src/a.py"
-    assert read["password"][0] == "secret"
-    assert read["entry"][5][0] == "secret"
-    assert read["token"][0] == "text"
-    assert read["access"][5][0] == "secret"
-    assert [read["headers"][at][0] for at in (5, 7)] == ["secret", "secret"]
 
 
 WIDE = """
@@ -175,7 +168,7 @@ class Node:
         self.last = "last"
         self.below = Node(depth - 1) if depth else None
 table = value_reading.ValueReader()
-number, spent = table.node(Node(9), "", 3, 80)
+number, spent = table.node(Node(9), 3, 80)
 fields = table.rows[number][2:]
 print(json.dumps([fields[::2], [table.rows[each][0] for each in fields[1::2]], len(table.rows), spent]))
 """

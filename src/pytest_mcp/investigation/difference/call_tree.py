@@ -4,6 +4,7 @@ Functions are the same if they have the same file and qualified name: lines move
 has is transparent: its calls count as those of its caller, so a helper that was extracted or renamed hides nothing.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
@@ -88,48 +89,54 @@ def recording_of(ledger: Ledger, test: str, values: Values) -> CallRecording | N
         numbers = values.adopt([row for part in ledger.call_values if part.test == test for row in part.rows])
         codes = [code for part in ledger.call_codes if part.test == test for code in part.rows]
         rows = [row for part in ledger.calls if part.test == test for row in part.rows]
-        return CallRecording(_calls(rows, codes, numbers), ended.complete, ended.lines)
+        reading = _Reading(codes, numbers, values)
+        for row in rows:
+            reading.add(row)
+        return CallRecording(reading.calls, ended.complete, ended.lines)
     except (ValueError, IndexError, KeyError):
         return None
 
 
-def _calls(rows: Sequence[CallRow], codes: Sequence[CallCode], numbers: Sequence[int]) -> list[RecordedCall]:
-    calls: list[RecordedCall] = []
-    counts: dict[tuple[Function, int], int] = {}
-    for number, row in enumerate(rows):
-        if not (-1 <= row.parent < number and 0 <= row.code < len(codes) and row.phase in PHASES):
+@dataclass(frozen=True)
+class _Reading:
+    """Of one recording; `numbers` are those of its values, in the common table."""
+
+    codes: Sequence[CallCode]
+    numbers: Sequence[int]
+    values: Values
+    calls: list[RecordedCall] = field(default_factory=list)
+    counts: Counter[tuple[Function, int]] = field(default_factory=Counter)
+
+    def add(self, row: CallRow) -> None:
+        if not (-1 <= row.parent < len(self.calls) and 0 <= row.code < len(self.codes) and row.phase in PHASES):
             raise ValueError("no such call")
-        code = codes[row.code]
+        code, parent = self.codes[row.code], None if row.parent < 0 else self.calls[row.parent]
         counted = (code.file, code.function), code.line
-        counts[counted] = counts.get(counted, 0) + 1
-        call = _call(row, code, counts[counted], calls, numbers)
-        calls.append(call)
-        if call.parent is not None:
-            call.parent.children.append(call)
-    return calls
+        self.counts[counted] += 1
+        named = dict(map(self._named, code.names, row.given))
+        state = code.names[code.locals :]
+        after = zip(row.after[::2], row.after[1::2], strict=True)
+        call = RecordedCall(
+            len(self.calls),
+            code,
+            row,
+            self.counts[counted],
+            parent,
+            given={name: each for name, each in named.items() if name not in state},
+            state={name: each for name, each in named.items() if name in state},
+            left=dict(self._named(code.names[_checked(at)], each) for at, each in after),
+            result=self._value(row.result),
+            yields=[*map(self._value, row.yields)],
+        )
+        self.calls.append(call)
+        if parent is not None:
+            parent.children.append(call)
 
+    def _named(self, name: str, at: int) -> tuple[str, int]:
+        return name, self.values.named(name, self._value(at))
 
-def _call(
-    row: CallRow, code: CallCode, place: int, before: Sequence[RecordedCall], numbers: Sequence[int]
-) -> RecordedCall:
-    def value(at: int) -> int:
-        return numbers[_checked(at)]
-
-    named = dict(zip(code.names, map(value, row.given), strict=False))
-    state = code.names[code.locals :]
-    after = zip(row.after[::2], row.after[1::2], strict=True)
-    return RecordedCall(
-        len(before),
-        code,
-        row,
-        place,
-        None if row.parent < 0 else before[row.parent],
-        given={name: each for name, each in named.items() if name not in state},
-        state={name: each for name, each in named.items() if name in state},
-        left={code.names[_checked(at)]: value(each) for at, each in after},
-        result=value(row.result),
-        yields=[*map(value, row.yields)],
-    )
+    def _value(self, at: int) -> int:
+        return self.numbers[_checked(at)]
 
 
 def _checked(number: int) -> int:

@@ -10,17 +10,20 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from pytest_mcp.investigation.difference.secrets import hidden, is_name, is_secret
 from pytest_mcp.text import safe_line
 
 _CONTAINERS = {"list": "[]", "tuple": "()", "set": "{}"}
 _NAMED = ("object", "function")
+# A key and its value.
+PAIR = 2
+_FLAGS = ("None", "True", "False")
 _LEAVES = {"cut": 1, "cycle": 1, "atom": 1, "opaque": 1, "text": 3, "bytes": 3}
 # How many characters are shown before a text of which only a part is shown.
 AROUND = 12
 # In how much of two long values that is looked for.
 WINDOW = 4_000
 _WORD = re.compile(r"\w+")
-_CREDENTIALS = re.compile(r"(://[^/\s:@]*:)[^@/\s]+@|\b([Bb]earer |[Bb]asic )[\w.~+/=-]{8,}")
 
 
 class Row(NamedTuple):
@@ -66,8 +69,33 @@ class Values:
         """The number here of each of a child's rows. Raises ValueError if they are no such rows."""
         known: list[int] = []
         for row in rows:
-            known.append(self.number(_checked(row, known)))
+            known.append(self.number(self._without_secrets(_checked(row, known))))
         return known
+
+    def named(self, name: str, number: int) -> int:
+        """The value of this name, which is hidden if it is a secret. A flag is none."""
+        row = self.rows[number]
+        is_flag = row.kind == "atom" and row.name in _FLAGS
+        is_hidden = not is_flag and is_secret(name, row.name if row.kind == "text" else None)
+        return self.number(Row("secret", ("",), ("",), (number,))) if is_hidden else number
+
+    def _without_secrets(self, row: Row) -> Row:
+        """Parts are named by their field, their key, the option in front of them or the first of a pair."""
+        names: Sequence[str] = ()
+        if row.kind in _NAMED:
+            names = row.labels
+        elif row.kind == "mapping":
+            names = [name for key in row.parts[::2] for name in ("", self._text(key))]
+        elif row.kind in ("list", "tuple"):
+            texts = [self._text(part) for part in row.parts[:-1]]
+            names = ["", *(text if is_name(text, is_option=len(row.parts) != PAIR) else "" for text in texts)]
+        if not any(names):
+            return row
+        return row._replace(parts=tuple(map(self.named, names, row.parts)))
+
+    def _text(self, number: int) -> str:
+        """Empty if it is none."""
+        return self.rows[number].name if self.rows[number].kind == "text" else ""
 
     # --- what differs --------------------------------------------------------------------------
 
@@ -134,15 +162,16 @@ class Values:
         for piece in self._pieces(row):
             written += piece
             if len(written) > most:
-                return safe_line(_hidden(f"{written[:most]}…"))
-        return safe_line(_hidden(written))
+                return safe_line(f"{written[:most]}…")
+        return safe_line(written)
 
     def shown_pair(self, base: int, now: int, most: int) -> tuple[str, str]:
         """Long values from where they part."""
         one, other = self.rows[base], self.rows[now]
         if one.kind == other.kind == "text":
-            start = max(0, _common_start(one.name, other.name) - AROUND)
-            begin = start if max(len(one.name), len(other.name)) > most else 0
+            texts = hidden(one.name), hidden(other.name)
+            start = max(0, _common_start(*texts) - AROUND)
+            begin = start if max(map(len, texts)) > most else 0
             return self.shown(base, most, start=begin), self.shown(now, most, start=begin)
         whole, changed = self.shown(base, WINDOW), self.shown(now, WINDOW)
         start = max(0, _common_start(whole, changed) - AROUND)
@@ -156,7 +185,8 @@ class Values:
         if row.kind == "text":
             yield _text(row.name, 80, 0, whole=int(row.head[1]))
         elif row.kind == "bytes":
-            yield f"b'{row.name[:80]}{'…' if len(row.name) > 80 else ''}'"
+            text = hidden(row.name)
+            yield f"b'{text[:80]}{'…' if len(text) > 80 else ''}'"
         elif row.kind == "secret":
             yield "'***'"
         elif row.kind == "cut":
@@ -164,7 +194,7 @@ class Values:
         elif row.kind == "opaque":
             yield f"<{row.name}>"
         elif row.kind in ("atom", "cycle"):
-            yield row.name if row.kind == "atom" else f"<{row.name} again>"
+            yield hidden(row.name) if row.kind == "atom" else f"<{row.name} again>"
         elif row.kind in _NAMED:
             yield from self._object(row)
         else:
@@ -224,8 +254,6 @@ def _checked(given: Sequence[Any], known: Sequence[int]) -> Row:
 
     if kind in _LEAVES and len(rest) >= _LEAVES[kind]:
         return Row(kind, _plain(rest))
-    if kind == "secret" and len(rest) == 1:
-        return Row(kind, ("",), ("",), (part(rest[0]),))
     if kind in _CONTAINERS and len(rest) >= 3:
         parts = [part(each) for each in rest[3:]]
         labels = tuple(map(str, range(len(parts))))
@@ -289,10 +317,8 @@ def _window(text: str, start: int, most: int) -> str:
 
 
 def _text(text: str, most: int, start: int, *, whole: int) -> str:
-    shown = _hidden(text[start : start + most])
-    before = "…" if start else ""
-    return safe_line(f"{before}{shown!r}{'…' if start + len(shown) < whole else ''}")
-
-
-def _hidden(text: str) -> str:
-    return _CREDENTIALS.sub(lambda match: f"{match[1]}***@" if match[1] else f"{match[2]}***", text)
+    """`whole` is how long it was before the child cut it."""
+    known = hidden(text)
+    shown = known[start : start + most]
+    is_cut = start + most < len(known) or len(text) < whole
+    return safe_line(f"{'…' if start else ''}{shown!r}{'…' if is_cut else ''}")
