@@ -217,8 +217,8 @@ class NameGraph:
             if around and f"{around}.{chain[0]}" in known:
                 yield "def", path, f"{around}.{chain[0]}"
             yield from self._lookup.targets(path, chain, mention.imports)
-            if "__dict__" in chain:
-                ends = list(self._lookup.targets(path, chain[: chain.index("__dict__")], mention.imports))
+            if "__dict__" in chain[1:]:
+                ends = list(self._lookup.targets(path, chain[: chain.index("__dict__", 1)], mention.imports))
                 yield from ends
                 if any(self._lookup.kind(end) != "import" for end in ends):
                     yield "flag", "lists"
