@@ -97,7 +97,10 @@ class CallRecorder:
 
     def begin(self, frame: FrameType, facts: CodeFacts) -> TracedCall | None:
         """None if no more calls of it are recorded."""
-        if facts.is_spent or len(self.calls) >= CALLS or self.values.is_spent:
+        if len(self.calls) >= CALLS or self.values.is_spent:
+            # So that its next calls cost next to nothing.
+            facts.left = 0
+        if facts.is_spent:
             return None
         before = self.values.work
         thread = self.ident()
