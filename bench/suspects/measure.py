@@ -116,15 +116,15 @@ async def differences(case: Case, runner: Runner, seeds: Seeds, failing: Outcome
 
     async def compare(there: Runner) -> Differences:
         sides = Side(there, "at the base"), Side(now, "here", failing)
-        return await DifferenceSearch(*sides, case.node_id, _silent).run()
+        return await DifferenceSearch(*sides, case.node_id).run()
 
-    at_base = await BaseSearch(runner, case.node_id, base, _silent, compare).run([seeds], [failing])
+    at_base = await BaseSearch(runner, case.node_id, base, compare).run([seeds], [failing])
     return at_base.differences or Differences(problem=at_base.problem or "it does not pass at the base")
 
 
 async def broken_by(case: Case, runner: Metered, seeds: Seeds, failing: Outcome) -> Entry:
     base = await find_base(runner.config, case.base, runner.deadline)
-    search = BaseSearch(runner, case.node_id, base, _silent)
+    search = BaseSearch(runner, case.node_id, base)
     there = await search.run([seeds], [failing])
     before = len(runner.spent)
     assert base.repository is not None
@@ -132,10 +132,6 @@ async def broken_by(case: Case, runner: Metered, seeds: Seeds, failing: Outcome)
     named = [(histories.KIND, broken.by.subject.rpartition(" ")[0])] if broken.by else []
     entry = judged(replace(case, faulty=frozenset([(histories.KIND, histories.PLANTED)])), named, 0, 0)
     return replace(entry, runs=len(runner.spent) - before, problem=broken.words)
-
-
-def _silent(_words: str) -> None:
-    """Nobody watches."""
 
 
 async def suspected(case: Case, runner: Runner) -> Entry:

@@ -22,7 +22,7 @@ from pytest_mcp.changed.working_tree import Base, Lines
 from pytest_mcp.config.model import Config
 from pytest_mcp.investigation.difference.search import Differences
 from pytest_mcp.investigation.outcome import Outcome
-from pytest_mcp.investigation.repetitions import OnStep, Seeds, run_once
+from pytest_mcp.investigation.repetitions import Seeds, run_once
 from pytest_mcp.investigation.runner import OutOfTime, Runner
 from pytest_mcp.investigation.way import compare_ways
 from pytest_mcp.run.attempt import Deadline
@@ -116,7 +116,6 @@ class BaseSearch:
     runner: Runner
     node_id: str
     found: FoundBase
-    on_step: OnStep
     # Compares the test that passes there, while the copy exists.
     compare: Callable[[Runner], Awaitable[Differences]] | None = None
 
@@ -166,7 +165,7 @@ class BaseSearch:
     ) -> AtBase:
         """In the tree of one commit. What looks the same as `failed` is compared more closely."""
         there = AtBase(_name(base), base=base)
-        self.on_step(f"making the tree of {there.name}")
+        self.runner.on_step(f"making the tree of {there.name}")
         try:
             async with self._tree(repository, base, is_part_of_change) as (tree, moved):
                 seen = _without(tree, await moved._in_copy(there, seeds))
@@ -193,7 +192,7 @@ class BaseSearch:
 
     async def _compared(self, seen: AtBase, tree: Tree, moved: "BaseSearch", seeds: Seeds) -> AtBase:
         """With whether it takes the same way there as now."""
-        self.on_step(f"comparing its way at {seen.name}")
+        self.runner.on_step(f"comparing its way at {seen.name}")
         root = self.runner.config.root.relative_to(tree.checkout)
         changed = {os.path.relpath(path, root) for path in tree.put_back}
         way = await compare_ways(seeds.apply(self.runner), seeds.apply(moved.runner), self.node_id, changed)
@@ -206,7 +205,7 @@ class BaseSearch:
         for paths, word, is_put_back in ((tree.kept, "without", _is_anything), (tree.removed, "with", _is_tracked)):
             if not paths:
                 continue
-            self.on_step(f"at {seen.name} {word} untracked files")
+            self.runner.on_step(f"at {seen.name} {word} untracked files")
             async with self._tree(repository, seen.base, is_put_back) as (_, moved):
                 there = await moved._in_copy(AtBase(seen.name), [seeds])
             if there.passes:
@@ -218,7 +217,7 @@ class BaseSearch:
             if not _has_file(self.runner.config.root, self.node_id):
                 # The runs before this one may have removed it.
                 return there if there.outcomes else replace(there, problem="its file is not there")
-            self.on_step(f"at {there.name} {number}/{len(seeds)}")
+            self.runner.on_step(f"at {there.name} {number}/{len(seeds)}")
             try:
                 seen = await run_once(each.apply(self.runner), self.node_id)
             except OutOfTime:

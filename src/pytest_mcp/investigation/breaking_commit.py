@@ -121,7 +121,7 @@ class CommitSearch:
         return Broken(BrokenBy(commit=commit, subject=in_line(subject), files=[*names, *more], skipped=skipped))
 
     async def _is_bad(self, commit: str, number: int) -> bool | None:
-        self.base.on_step(f"bisecting {number} commits: {commit[:SHOWN]}")
+        self.base.runner.on_step(f"bisecting {number} commits: {commit[:SHOWN]}")
         seen = await self.base.at(Base(commit[:SHOWN], commit), self.repository, [self.seeds])
         if seen.is_untried:
             raise OutOfTime

@@ -25,9 +25,9 @@ from pytest_mcp.investigation.difference.search import Differences, DifferenceSe
 from pytest_mcp.investigation.difference.side import Side
 from pytest_mcp.investigation.order import Order, OrderSearch, Suite, collect_suite
 from pytest_mcp.investigation.outcome import Outcome, outcome_of
-from pytest_mcp.investigation.repetitions import Alone, OnStep, Seeds
-from pytest_mcp.investigation.result import AT_BASE, SAME_CODE, CollectTests, Effect, InvestigateFailure, Sides
-from pytest_mcp.investigation.runner import LEAST_SECONDS, OutOfTime, Runner, deadline_of_runs, suite_targets
+from pytest_mcp.investigation.repetitions import Alone, Seeds
+from pytest_mcp.investigation.result import AT_BASE, SAME_CODE, CollectTests, Effect, InvestigateFailure
+from pytest_mcp.investigation.runner import LEAST_SECONDS, OnStep, OutOfTime, Runner, deadline_of_runs, suite_targets
 from pytest_mcp.investigation.several import SeveralTests, Together
 from pytest_mcp.investigation.suspects import Suspected, find_suspects
 from pytest_mcp.run.attempt import Call, Deadline
@@ -79,7 +79,7 @@ class Investigation:
         ledger = trial.run.ledger
         node_ids = [_the_one([item.id for item in ledger.items], name, each) for name, each in asked.items()]
         suite = suite_targets(collect.targets[0][1].path, config.root, ledger.portrait, trial.chosen.python)
-        runner = Runner(config, trial.chosen, self.deadline, self.end, suite)
+        runner = Runner(config, trial.chosen, self.deadline, self.end, suite, on_step=self.on_step)
         found = await self._findings(runner, node_ids, is_shuffled=ledger.seeded is not None)
         return replace(found, notices=trial.run.doubts, environment=trial.run.environment)
 
@@ -94,7 +94,7 @@ class Investigation:
     async def _findings(self, runner: Runner, node_ids: Sequence[str], *, is_shuffled: bool) -> Findings:
         together = await self._together(runner, [*dict.fromkeys(node_ids)]) if self.request.node_ids else None
         node_id = node_ids[0] if together is None else together.chosen
-        case = Case(runner, node_id, self.base, self.on_step, is_shuffled)
+        case = Case(runner, node_id, self.base, is_shuffled)
         findings = await case.run(self.request.runs, stops_early="runs" not in self.request.model_fields_set)
         config = self.project.config
         past = () if config.history is None else await _past(config, node_id, self.end)
@@ -102,7 +102,7 @@ class Investigation:
 
     async def _together(self, runner: Runner, node_ids: Sequence[str]) -> Together:
         with suppress(OutOfTime):
-            return await SeveralTests(runner, node_ids, self.base, self.on_step).run()
+            return await SeveralTests(runner, node_ids, self.base).run()
         return _unknown(node_ids)
 
 
@@ -143,18 +143,17 @@ class Case:
     runner: Runner
     node_id: str
     base: FoundBase
-    on_step: OnStep
     # Whether a plugin gives the tests another order each time.
     is_shuffled: bool
 
     async def run(self, runs: int, *, stops_early: bool) -> Findings:
         seen = repetitions.planned(self.runner, runs)
         with suppress(OutOfTime):
-            seen = await repetitions.once_more(self.runner, self.node_id, seen, self.on_step)
+            seen = await repetitions.once_more(self.runner, self.node_id, seen)
         findings = Findings(self.node_id, seen)
         if findings.failed:
             findings = replace(findings, base=await self._at_base([seen.seeds[0]], seen.outcomes, seen.outcomes[0]))
-        seen = await repetitions.repeat(self.runner, self.node_id, seen, self.on_step, stops_early=stops_early)
+        seen = await repetitions.repeat(self.runner, self.node_id, seen, stops_early=stops_early)
         findings = replace(findings, alone=seen)
         if seen.is_mixed:
             findings = await self._flaky(findings)
@@ -167,7 +166,7 @@ class Case:
         return replace(findings, is_cut_short=self.runner.deadline.left < LEAST_SECONDS)
 
     async def _flaky(self, findings: Findings) -> Findings:
-        known = await repetitions.reproduce(self.runner, self.node_id, findings.alone, self.on_step)
+        known = await repetitions.reproduce(self.runner, self.node_id, findings.alone)
         seen = replace(findings.alone, reproduction=known)
         others = repetitions.hash_seeds(self.runner, seen.wanted - 1)
         findings = replace(findings, alone=seen, base=await self._at_base([seen.first(failed=True), *others]))
@@ -176,7 +175,7 @@ class Case:
         passing, failing = (seen.first(failed=failed).apply(self.runner) for failed in (False, True))
         base = Side(passing, SAME_CODE.base, tries=MOST_TRIES)
         now = Side(failing, SAME_CODE.now, findings.failed[0], tries=MOST_TRIES)
-        return replace(findings, apart=await self._differences(base, now, SAME_CODE))
+        return replace(findings, apart=await DifferenceSearch(base, now, self.node_id, SAME_CODE).run())
 
     async def _failing(self, findings: Findings) -> Findings:
         made = zip(findings.alone.outcomes, findings.alone.seeds, strict=True)
@@ -194,7 +193,7 @@ class Case:
         if findings.order is not None and findings.order.is_different:
             return await self._ordered(runner, findings)
         base = replace(self.base, base=findings.base.base) if findings.base and findings.base.base else self.base
-        self.on_step("looking for suspects")
+        runner.on_step("looking for suspects")
         try:
             suspects = await find_suspects(
                 runner, self.node_id, failing, everything=suite is not None, since_base=base.lines_changed
@@ -207,10 +206,9 @@ class Case:
         """With what it called, unless a base that passes says what is wrong."""
         if not failing.failed or findings.suspects is None or (findings.base and findings.base.passes):
             return findings
-        self.on_step("tracing calls")
-        shows_values = runner.config.shows_values
-        side, suspects = Side(runner, "here", failing), findings.suspects
-        ran = RanCalls(side, self.node_id, suspects.functions, suspects.nearest, shows_values=shows_values)
+        runner.on_step("tracing calls")
+        suspects = findings.suspects
+        ran = RanCalls(Side(runner, "here", failing), self.node_id, suspects.functions, suspects.nearest)
         with suppress(OutOfTime):
             return replace(findings, ran=tuple(await ran.lines()))
         return findings
@@ -220,7 +218,7 @@ class Case:
         there, repository = findings.base, self.base.repository
         if there is None or repository is None or not there.passes or not findings.failed:
             return findings
-        base = BaseSearch(self.runner, self.node_id, self.base, self.on_step)
+        base = BaseSearch(self.runner, self.node_id, self.base)
         try:
             broken = await CommitSearch(base, repository, seeds, findings.failed).run(there)
         except OutOfTime:
@@ -241,7 +239,7 @@ class Case:
         failing = order.polluter.effect == "fails_after"
         base = Side(runner, SAME_CODE.base, before=() if failing else before)
         now = Side(runner, SAME_CODE.now, order.outcome if failing else findings.failed[0], before if failing else ())
-        return replace(findings, apart=await self._differences(base, now, SAME_CODE))
+        return replace(findings, apart=await DifferenceSearch(base, now, self.node_id, SAME_CODE).run())
 
     async def _at_base(
         self, seeds: list[Seeds], failed: Sequence[Outcome] = (), compared: Outcome | None = None
@@ -251,19 +249,14 @@ class Case:
         async def compare(base: Runner) -> Differences:
             assert compared is not None
             there, here = Side(base, AT_BASE.base), Side(seeds[0].apply(self.runner), "here", compared)
-            return await self._differences(there, here, AT_BASE)
+            return await DifferenceSearch(there, here, self.node_id).run()
 
-        search = BaseSearch(self.runner, self.node_id, self.base, self.on_step, None if compared is None else compare)
+        search = BaseSearch(self.runner, self.node_id, self.base, None if compared is None else compare)
         return await search.run(seeds, failed)
-
-    async def _differences(self, base: Side, now: Side, sides: Sides) -> Differences:
-        shows_values = self.runner.config.shows_values
-        search = DifferenceSearch(base, now, self.node_id, self.on_step, shows_values=shows_values, sides=sides)
-        return await search.run()
 
     async def _suite(self, runner: Runner) -> Suite | None:
         """None if it could not be collected in time."""
-        self.on_step("collecting the suite")
+        runner.on_step("collecting the suite")
         try:
             return await collect_suite(runner, is_shuffled=self.is_shuffled)
         except OutOfTime:
@@ -272,4 +265,4 @@ class Case:
     async def _order(self, runner: Runner, suite: Suite | None, effect: Effect, most: float | None) -> Order:
         if suite is None:
             return Order(("the suite's order: not tried, the time was over",), is_complete=False)
-        return await OrderSearch(runner, self.node_id, effect, self.on_step).run(suite, most_seconds=most)
+        return await OrderSearch(runner, self.node_id, effect).run(suite, most_seconds=most)

@@ -10,7 +10,7 @@ from typing import Any
 
 from pytest_mcp.investigation.bisection import Search
 from pytest_mcp.investigation.outcome import Letter, Outcome, outcome_of
-from pytest_mcp.investigation.repetitions import OnStep, run_once
+from pytest_mcp.investigation.repetitions import run_once
 from pytest_mcp.investigation.result import Effect, Polluter
 from pytest_mcp.investigation.runner import OutOfTime, Runner
 from pytest_mcp.run.ledger import Ledger
@@ -100,7 +100,6 @@ class OrderSearch:
     runner: Runner
     node_id: str
     effect: Effect
-    on_step: OnStep
     # What is still under suspicion while a smallest set is looked for.
     left: tuple[str, ...] = ()
     # How many tries of that had no outcome. They rule nothing out.
@@ -110,7 +109,7 @@ class OrderSearch:
         """`most_seconds` bounds each run of many tests, not the search that follows if it shows the effect."""
         order = Order()
         for arrangement in suite.arrangements(self.node_id):
-            self.on_step(arrangement.place)
+            self.runner.on_step(arrangement.place)
             runner = self.runner if most_seconds is None else self.runner.within(most_seconds)
             try:
                 seen = await self._after(arrangement.before, arrangement.files, runner)
@@ -169,7 +168,7 @@ class OrderSearch:
 
         async def has_effect(chosen: Sequence[str]) -> bool | None:
             self.left = tuple(search.left)
-            self.on_step(f"bisecting {len(chosen)} of {len(others)} {what}")
+            self.runner.on_step(f"bisecting {len(chosen)} of {len(others)} {what}")
             seen = await self._after(chosen)
             self.unknown += not seen.is_known
             if self.unknown > MAX_UNKNOWN:
@@ -190,7 +189,7 @@ class OrderSearch:
 
     async def _confirmed(self, order: Order, polluter: Polluter) -> Order:
         """In the form of a call if that shows it; and once more alone."""
-        self.on_step("confirming")
+        self.runner.on_step("confirming")
         before = polluter.node_ids
         can_be_shown = await self._repeats(before, as_asked=True)
         if not can_be_shown and not await self._repeats(before):

@@ -5,7 +5,6 @@ by pytest-randomly, if the project has it, and its seed is recorded.
 """
 
 import shlex
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from secrets import SystemRandom
 from typing import NamedTuple
@@ -28,8 +27,6 @@ LEAST_FOR_ONE = 10
 MAX_UNKNOWN = 2
 # How often seeds are tried again before they are said to decide: chance alone does that in 1 of 64 cases.
 REPETITIONS = 3
-
-OnStep = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -94,7 +91,7 @@ class Alone:
         return next(seeds for seeds, each in made if (each.failed if failed else each.passed))
 
 
-async def repeat(runner: Runner, node_id: str, alone: Alone, on_step: OnStep, *, stops_early: bool = True) -> Alone:
+async def repeat(runner: Runner, node_id: str, alone: Alone, *, stops_early: bool = True) -> Alone:
     """Stops once it has both passed and failed, unless the caller wants all runs; for the rate."""
     until = anyio.current_time() + SHARE * runner.deadline.left
     while len(alone.outcomes) < alone.wanted:
@@ -102,7 +99,7 @@ async def repeat(runner: Runner, node_id: str, alone: Alone, on_step: OnStep, *,
         if is_late or alone.is_stuck or (stops_early and alone.is_mixed):
             break
         try:
-            alone = await once_more(runner, node_id, alone, on_step)
+            alone = await once_more(runner, node_id, alone)
         except OutOfTime:
             break
     return alone
@@ -112,14 +109,14 @@ def planned(runner: Runner, runs: int) -> Alone:
     return Alone((), (), runs, tuple(hash_seeds(runner, runs)))
 
 
-async def once_more(runner: Runner, node_id: str, alone: Alone, on_step: OnStep) -> Alone:
+async def once_more(runner: Runner, node_id: str, alone: Alone) -> Alone:
     """Raises OutOfTime."""
     number = len(alone.outcomes)
     chosen = alone.planned[number]
     seen = await run_once(chosen.apply(runner), node_id)
     seeds = (*alone.seeds, Seeds(chosen.hash, seen.random_seed))
     alone = replace(alone, outcomes=(*alone.outcomes, seen), seeds=seeds)
-    on_step(f"alone {number + 1}/{alone.wanted}: {pattern(alone.outcomes)}")
+    runner.on_step(f"alone {number + 1}/{alone.wanted}: {pattern(alone.outcomes)}")
     return alone
 
 
@@ -134,14 +131,14 @@ def hash_seeds(runner: Runner, number: int) -> list[Seeds]:
     return [Seeds(seed) for seed in SystemRandom().sample(range(1, MAX_SEED + 1), number)]
 
 
-async def reproduce(runner: Runner, node_id: str, alone: Alone, on_step: OnStep) -> Reproduction | None:
+async def reproduce(runner: Runner, node_id: str, alone: Alone) -> Reproduction | None:
     """Whether the seeds decide: they do if each outcome repeats with its own seeds. None if nothing can be compared."""
     if not any(each.passed for each in alone.outcomes):
         return None
     failing, passing = alone.first(failed=True), alone.first(failed=False)
     if not str(failing):
         return None
-    on_step(f"with {failing} again")
+    runner.on_step(f"with {failing} again")
     times = f"{REPETITIONS + 1} of {REPETITIONS + 1}"
     try:
         if not await _repeats(runner, node_id, failing, failed=True):

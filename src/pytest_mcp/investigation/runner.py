@@ -6,11 +6,11 @@ A run is returned whatever became of it; what it says about the test is decided 
 import math
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import anyio
 from pydantic import ValidationError
@@ -19,6 +19,7 @@ from pytest_mcp.api.parameters import MAX_NODE_IDS
 from pytest_mcp.api.requests import DiscoverTargets, ExecuteTests
 from pytest_mcp.api.targets import parse_path
 from pytest_mcp.config.model import Config
+from pytest_mcp.process.background import in_thread
 from pytest_mcp.process.job import CallTrace, Proof, Trace
 from pytest_mcp.process.supervisor_protocol import OVERTIME_SECONDS
 from pytest_mcp.python import virtualenv
@@ -38,6 +39,9 @@ _OF_ONE_REPOSITORY = frozenset(
     for name in ("DIR", "WORK_TREE", "INDEX_FILE", "COMMON_DIR", "OBJECT_DIRECTORY", "ALTERNATE_OBJECT_DIRECTORIES")
 )
 _WILDCARDS = re.compile(r"[*?\[]")
+
+OnStep = Callable[[str], None]
+Result = TypeVar("Result")
 
 
 class OutOfTime(Exception):
@@ -68,8 +72,9 @@ class Runner:
     options: tuple[str, ...] = ()
     # The checkout that the project in `config.root` is a copy of, and the top of the copy.
     moved: tuple[Path, Path] | None = None
-    # Told of everything that its runs report.
+    # Told of everything that its runs report, and of what they are for.
     on_progress: OnProgress = lambda _progress: None
+    on_step: OnStep = lambda _words: None
 
     def adding(self, *options: str, **variables: str) -> "Runner":
         """The same, with further options and variables."""
@@ -82,6 +87,12 @@ class Runner:
             yield
         if scope.cancelled_caught:
             raise OutOfTime
+
+    async def computed(self, work: Callable[[], Result]) -> Result:
+        """In a thread. Raises OutOfTime."""
+        with self.in_time():
+            return await in_thread(work)
+        raise OutOfTime
 
     def within(self, seconds: float) -> "Runner":
         """The same, with at most so much time for all that it runs from now on."""

@@ -22,10 +22,9 @@ from pytest_mcp.investigation.difference.search import DifferenceSearch
 from pytest_mcp.investigation.difference.side import SHALLOW, Side, Unusable
 from pytest_mcp.investigation.difference.values import Values
 from pytest_mcp.investigation.outcome import Outcome, outcome_of
-from pytest_mcp.investigation.repetitions import OnStep, hash_seeds
+from pytest_mcp.investigation.repetitions import hash_seeds
 from pytest_mcp.investigation.result import AT_BASE, FirstDifference, InvestigatedTest, Kind
 from pytest_mcp.investigation.runner import OutOfTime, Runner
-from pytest_mcp.process.background import in_thread
 from pytest_mcp.run.run import Run
 from pytest_mcp.text import in_line, label
 
@@ -61,7 +60,6 @@ class SeveralTests:
     runner: Runner
     node_ids: Sequence[str]
     base: FoundBase
-    on_step: OnStep
 
     async def run(self) -> Together:
         """Raises OutOfTime if they could not be run once."""
@@ -80,7 +78,7 @@ class SeveralTests:
     async def _here(self) -> dict[str, list[Outcome]]:
         seen: dict[str, list[Outcome]] = {name: [] for name in self.node_ids}
         for number, seeds in enumerate(hash_seeds(self.runner, TOGETHER)):
-            self.on_step(f"{len(seen)} tests together {number + 1}/{TOGETHER}")
+            self.runner.on_step(f"{len(seen)} tests together {number + 1}/{TOGETHER}")
             try:
                 for name, outcome in (await self._outcomes(seeds.apply(self.runner))).items():
                     seen[name].append(outcome)
@@ -108,7 +106,7 @@ class SeveralTests:
     async def _base_runs(self) -> AsyncIterator[BaseRuns]:
         assert self.base.base is not None
         assert self.base.repository is not None
-        self.on_step(f"making the tree of {self.base.name}")
+        self.runner.on_step(f"making the tree of {self.base.name}")
         with anyio.fail_after(self.runner.deadline.left) as scope:
             async with base_tree(self.base.repository, self.base.base) as tree:
                 scope.deadline = self.runner.end
@@ -118,7 +116,7 @@ class SeveralTests:
         self, together: Together, failing: dict[str, Outcome], at_base: BaseRuns
     ) -> dict[str, list[str]]:
         """The tests that part at each call, if they pass there."""
-        self.on_step(f"{len(failing)} tests at {self.base.name}")
+        self.runner.on_step(f"{len(failing)} tests at {self.base.name}")
         found = await at_base.groups_of([*failing])
         together.kinds.update({name: "pre_existing" for name, group in found.items() if group == "old"})
         mine = {name: failing[name] for name in failing if found.get(name) == "new"}
@@ -127,9 +125,7 @@ class SeveralTests:
         parted = await self._partings(base, now, mine)
         for tests in [*parted.values()][1:MOST_PARTINGS]:
             sides = base, Side(now.runner, now.where, failing[tests[0]])
-            shows_values = self.runner.config.shows_values
-            search = DifferenceSearch(*sides, tests[0], self.on_step, shows_values=shows_values)
-            together.differences += (await search.run()).found[:1]
+            together.differences += (await DifferenceSearch(*sides, tests[0]).run()).found[:1]
         return parted
 
     async def _partings(self, base: Side, now: Side, failing: dict[str, Outcome]) -> dict[str, list[str]]:
@@ -138,7 +134,7 @@ class SeveralTests:
             return {}
         runs = []
         for side in (base, base, now):
-            self.on_step(f"tracing {len(failing)} tests {side.where}")
+            self.runner.on_step(f"tracing {len(failing)} tests {side.where}")
             runs.append((side, await side.traced([*failing], SHALLOW)))
         wrong: dict[str, WrongCalls] = {}
         for name in failing:
@@ -175,7 +171,7 @@ async def _wrong_calls(name: str, runs: Sequence[tuple[Side, Run[ExecuteTests]]]
     values = Values()
     base, again, now = [await side.recording_of(run, name, values) for side, run in runs]
     comparison = Comparison(values, base, again, now)
-    culprits = await in_thread(comparison.run)
+    culprits = await runs[0][0].runner.computed(comparison.run)
     others = sorted(comparison.changed, key=lambda each: each.now.row.ended)
     return WrongCalls(
         [_place(each) for each in culprits if each.is_changed and not each.now.is_test],

@@ -20,7 +20,6 @@ from pytest_mcp.changed.working_tree import Lines
 from pytest_mcp.investigation.outcome import Outcome, outcome_of
 from pytest_mcp.investigation.result import Suspect
 from pytest_mcp.investigation.runner import Runner
-from pytest_mcp.process.background import in_thread
 from pytest_mcp.process.job import Trace
 from pytest_mcp.report import failures, grouping, places
 from pytest_mcp.report.failures import Failure
@@ -102,9 +101,8 @@ async def find_suspects(
         # git can take longer than what is left.
         with anyio.move_on_after(runner.deadline.left):
             changed = await since_base()
-    with runner.in_time():
-        functions = await in_thread(partial(suspects_of, run, node_id, changed))
-        nearest = await in_thread(partial(nearest_of, run.ledger, node_id))
+    functions = await runner.computed(partial(suspects_of, run, node_id, changed))
+    nearest = await runner.computed(partial(nearest_of, run.ledger, node_id))
     return Suspected(tuple(functions), None if functions else _NOTHING_RAN, nearest)
 
 

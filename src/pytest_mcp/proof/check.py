@@ -23,8 +23,7 @@ from pytest_mcp.changed.project_files import is_test
 from pytest_mcp.changed.working_tree import Base
 from pytest_mcp.environment.interpreters import Trial, try_interpreters
 from pytest_mcp.investigation.outcome import outcome_of
-from pytest_mcp.investigation.repetitions import OnStep
-from pytest_mcp.investigation.runner import OutOfTime, Runner, deadline_of_runs
+from pytest_mcp.investigation.runner import OnStep, OutOfTime, Runner, deadline_of_runs
 from pytest_mcp.process.background import in_thread
 from pytest_mcp.process.job import Proof
 from pytest_mcp.proof.arid import lines_aside

@@ -25,5 +25,5 @@ async def at_the_base(bench: Workbench, node_id: str = VICTIM, runs: int = 1, **
     runner = Runner(config, Candidate(bench.python, ""), Deadline.after(PATIENCE))
     found = await find_base(config, None, runner.deadline)
     seen = Alone((await repetitions.run_once(runner, node_id),), (Seeds(None),), 1)
-    there = await BaseSearch(runner, node_id, found, lambda _: None).run([Seeds(None)] * runs, seen.outcomes)
+    there = await BaseSearch(runner, node_id, found).run([Seeds(None)] * runs, seen.outcomes)
     return answer_of(Findings(node_id, seen, base=there))

@@ -67,7 +67,7 @@ async def searched(tmp_path: Path, rule: Rule, effect: Effect = "fails_after", *
     config = configure(Options(root=str(tmp_path)), {})
     suite = settings.pop("suite", SUITE)
     runner = MadeUp(config, Candidate(Path("python"), ""), Deadline.after(60), rule=rule, **settings)
-    return await OrderSearch(runner, TEST, effect, lambda _: None).run(suite), runner
+    return await OrderSearch(runner, TEST, effect).run(suite), runner
 
 
 def polluters(found: Order) -> list[str]:

@@ -57,9 +57,10 @@ def made_up(tmp_path: Path, rule: Rule, environment: dict[str, str] | None = Non
 
 
 async def test_it_runs_as_often_as_asked_each_time_with_another_hash_seed(tmp_path: Path) -> None:
-    runner, words = made_up(tmp_path, never), list[str]()
+    words = list[str]()
+    runner = made_up(tmp_path, never, on_step=words.append)
 
-    seen = await repetitions.repeat(runner, TEST, repetitions.planned(runner, 5), words.append)
+    seen = await repetitions.repeat(runner, TEST, repetitions.planned(runner, 5))
 
     assert pattern(seen.outcomes) == "PPPPP"
     assert len({seeds.hash for seeds in runner.runs}) == 5
@@ -73,9 +74,7 @@ async def test_it_stops_once_both_outcomes_were_seen_unless_the_caller_wants_all
 ) -> None:
     runner = made_up(tmp_path, lambda _hash, _random, number: number == 3)
 
-    seen = await repetitions.repeat(
-        runner, TEST, repetitions.planned(runner, 6), lambda _: None, stops_early=stops_early
-    )
+    seen = await repetitions.repeat(runner, TEST, repetitions.planned(runner, 6), stops_early=stops_early)
 
     assert pattern(seen.outcomes) == letters
 
@@ -83,7 +82,7 @@ async def test_it_stops_once_both_outcomes_were_seen_unless_the_caller_wants_all
 async def test_a_hash_seed_of_the_operator_is_kept(tmp_path: Path) -> None:
     runner = made_up(tmp_path, never, {HASH_SEED: "0"})
 
-    seen = await repetitions.repeat(runner, TEST, repetitions.planned(runner, 2), lambda _: None)
+    seen = await repetitions.repeat(runner, TEST, repetitions.planned(runner, 2))
 
     assert [seeds.hash for seeds in seen.seeds] == [None, None]
     assert HASH_SEED not in runner.variables
@@ -92,7 +91,7 @@ async def test_a_hash_seed_of_the_operator_is_kept(tmp_path: Path) -> None:
 async def test_what_was_seen_when_the_time_was_over_is_kept(tmp_path: Path) -> None:
     runner = made_up(tmp_path, never, most=3)
 
-    seen = await repetitions.repeat(runner, TEST, repetitions.planned(runner, 5), lambda _: None)
+    seen = await repetitions.repeat(runner, TEST, repetitions.planned(runner, 5))
 
     assert (pattern(seen.outcomes), seen.wanted) == ("PPP", 5)
 
@@ -111,7 +110,7 @@ MIXED = Alone((Outcome("P"), Outcome("F")), (PASSING, FAILING), 5)
     ],
 )
 async def test_seeds_that_decide_are_told(tmp_path: Path, rule: Rule, words: str, is_shown: bool) -> None:
-    known = await repetitions.reproduce(made_up(tmp_path, rule), TEST, MIXED, lambda _: None)
+    known = await repetitions.reproduce(made_up(tmp_path, rule), TEST, MIXED)
 
     assert known is not None
     assert words in known.words
@@ -120,7 +119,7 @@ async def test_seeds_that_decide_are_told(tmp_path: Path, rule: Rule, words: str
 
 
 async def test_seeds_that_there_is_no_time_to_try_again_are_named_and_not_said_to_decide(tmp_path: Path) -> None:
-    known = await repetitions.reproduce(made_up(tmp_path, never, most=0), TEST, MIXED, lambda _: None)
+    known = await repetitions.reproduce(made_up(tmp_path, never, most=0), TEST, MIXED)
 
     assert known is not None
     assert known.seeds is None
@@ -132,4 +131,4 @@ async def test_without_a_pass_there_is_nothing_to_compare(tmp_path: Path) -> Non
     repeated = Alone((Outcome("R"),), (FAILING,), 5)
 
     assert repeated.is_mixed
-    assert await repetitions.reproduce(made_up(tmp_path, never), TEST, repeated, lambda _: None) is None
+    assert await repetitions.reproduce(made_up(tmp_path, never), TEST, repeated) is None

@@ -12,7 +12,6 @@ from pytest_mcp.investigation.difference.telling import Telling
 from pytest_mcp.investigation.difference.values import Values
 from pytest_mcp.investigation.outcome import outcome_of
 from pytest_mcp.investigation.result import AT_BASE, Suspect
-from pytest_mcp.process.background import in_thread
 from pytest_mcp.text import label
 
 # How many calls are told, and how many calls two tests must have in common.
@@ -27,7 +26,6 @@ class RanCalls:
     suspects: Sequence[Suspect]
     # A test that passes and runs much of the same code.
     nearest: str | None
-    shows_values: bool = True
 
     async def lines(self) -> list[str]:
         """Raises OutOfTime."""
@@ -35,16 +33,16 @@ class RanCalls:
         run = await self.side.traced(tests, SHALLOW)
         if not self.side.is_expected(outcome_of(run, self.node_id)):
             return []
-        values = Values(is_shown=self.shows_values)
+        values = Values(is_shown=self.side.runner.config.shows_values)
         telling = Telling(values, AT_BASE)
         try:
             now = await self.side.recording_of(run, self.node_id, values)
-            calls = await in_thread(lambda: [*self._calls(now)][:MOST_CALLS])
+            calls = await self.side.runner.computed(lambda: [*self._calls(now)][:MOST_CALLS])
             lines = [f"ran: {telling.call(each)}" for each in calls]
             if self.nearest is None or not outcome_of(run, self.nearest).passed:
                 return lines
             passing = await self.side.recording_of(run, self.nearest, values)
-            return [*lines, *await in_thread(lambda: [*self._apart(passing, now, telling)][:1])]
+            return [*lines, *await self.side.runner.computed(lambda: [*self._apart(passing, now, telling)][:1])]
         except Unusable:
             return []
 

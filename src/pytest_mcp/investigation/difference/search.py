@@ -4,22 +4,18 @@ The test runs traced: twice at the base, once here. If no call of changed code e
 imports and deeper values. Two more runs record the lines of the one call, to find where they part.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 
-from pytest_mcp.investigation.difference import definitions
 from pytest_mcp.investigation.difference.call_tree import CallRecording, RecordedCall
 from pytest_mcp.investigation.difference.culprits import Comparison, Culprit
-from pytest_mcp.investigation.difference.parting import parting
 from pytest_mcp.investigation.difference.side import DEEP, FLAT, SHALLOW, Depth, Side, Unusable
+from pytest_mcp.investigation.difference.source_text import is_changed, parting, read_lines
 from pytest_mcp.investigation.difference.telling import Telling
 from pytest_mcp.investigation.difference.values import Values
-from pytest_mcp.investigation.repetitions import OnStep
 from pytest_mcp.investigation.result import AT_BASE, FirstDifference, Sides
 from pytest_mcp.investigation.runner import OutOfTime
-from pytest_mcp.process.background import in_thread
 
 # How many differences are told.
 MOST = 3
@@ -64,6 +60,10 @@ class ComparedRuns:
         return first is not None and not first.gives and not first.now.is_test
 
 
+# A call that is told, and the line at which its two runs part, where that is known.
+Told = tuple[Culprit, str | None]
+
+
 @dataclass(frozen=True)
 class DifferenceSearch:
     """The test passes at one side, called the base, and fails at the other."""
@@ -71,8 +71,6 @@ class DifferenceSearch:
     base: Side
     now: Side
     node_id: str
-    on_step: OnStep
-    shows_values: bool = True
     sides: Sides = AT_BASE
 
     async def run(self) -> Differences:
@@ -84,81 +82,68 @@ class DifferenceSearch:
             return Differences(problem=str(error))
         except OutOfTime:
             return Differences(problem="not looked for, the time was over")
-        known, partings = await self._known(compared)
+        told = await self._told(compared)
         telling = Telling(compared.values, self.sides)
-        found = [telling.told(each, parting) for each, parting in zip(known, partings, strict=True)]
-        found = [*map(telling.told_origin, self._origins(known)), *found][:MOST]
+        origins = self._origins(told[0][0]) if told else ()
+        found = [*map(telling.told_origin, origins), *(telling.told(*each) for each in told)][:MOST]
         return Differences(tuple(found), None if found else self._nothing(compared))
 
-    async def _known(self, compared: ComparedRuns) -> tuple[Sequence[Culprit], Sequence[str | None]]:
-        """What is told, and the line at which the two runs of each part, where that is known."""
+    async def _told(self, compared: ComparedRuns) -> list[Told]:
         known = compared.telling[:MOST] or [*compared.culprits[:1], *compared.changed]
-        partings: list[str | None] = [None] * len(known)
+        told: list[Told] = [(each, None) for each in known]
         with suppress(OutOfTime, Unusable):
-            partings = await self._partings(known, compared.depth)
-        return (known, partings) if compared.telling else self._by_lines(known, partings)
+            told = await self._with_lines(known, compared.depth)
+        return told if compared.telling else [*self._by_lines(told)]
 
-    def _by_lines(
-        self, known: Sequence[Culprit], partings: Sequence[str | None]
-    ) -> tuple[list[Culprit], list[str | None]]:
+    def _by_lines(self, known: Sequence[Told]) -> Iterator[Told]:
         """First changed code that took other lines; then what unchanged code gave, which shows it."""
-        both = [*zip(known, partings, strict=True)]
-        first = [(each, parting) for each, parting in both if each.is_changed and parting]
-        shown = [(each, parting) for each, parting in both if not each.is_changed and not each.now.is_test]
-        called = [] if first else [(each, None) for each in known if each.now.is_test and self._calls_changed(each)]
-        told = [*first, *called, *shown]
-        return [each for each, _ in told], [parting for _, parting in told]
+        first = [(each, line) for each, line in known if each.is_changed and line]
+        yield from first or ((each, None) for each, _ in known if each.now.is_test and self._calls_changed(each))
+        yield from ((each, line) for each, line in known if not each.is_changed and not each.now.is_test)
 
     def _calls_changed(self, culprit: Culprit) -> bool:
         """Whether what it calls on one side only is changed code."""
         sides = dict.fromkeys([*culprit.only_base, *culprit.only_now])
-        return any(definitions.is_changed(name, *self._sources(file)) for file, name in sides)
+        return any(is_changed(name, *self._texts(file)) for file, name in sides)
 
-    def _origins(self, known: Sequence[Culprit]) -> list[RecordedCall]:
-        """Where the exception of the first came from, if that is changed code that the base did not call there."""
-        if not known or known[0].now.row.outcome != "raised" or known[0].base.row.outcome == "raised":
-            return []
-        call = known[0].now
+    def _origins(self, first: Culprit) -> Iterator[RecordedCall]:
+        """Where its exception came from, if that is changed code that the base did not call there."""
+        if first.now.row.outcome != "raised" or first.base.row.outcome == "raised":
+            return
+        call = first.now
         while inner := [each for each in call.children if each.row.outcome == "raised" and each.result == call.result]:
             call = inner[-1]
-        is_new = call is not known[0].now and not call.is_test
-        name, file = call.code.function, call.code.file
-        return [call] if is_new and definitions.is_changed(name, *self._sources(file)) else []
+        is_new = call is not first.now and not call.is_test
+        if is_new and is_changed(call.code.function, *self._texts(call.code.file)):
+            yield call
 
     async def _compared(self, depth: Depth) -> ComparedRuns:
         """Raises Unusable and OutOfTime."""
-        values = Values(is_shown=self.shows_values)
-        base = await self._recorded(self.base, depth, values)
-        again = await self._recorded(self.base, depth, values)
-        now = await self._recorded(self.now, depth, values)
+        values = Values(is_shown=self.now.runner.config.shows_values)
+        base, again, now = [
+            await side.recorded(self.node_id, depth, values) for side in (self.base, self.base, self.now)
+        ]
         comparison = Comparison(values, base, again, now, is_same_code=self.sides.is_same_code)
-        with self.now.runner.in_time():
-            culprits = await in_thread(comparison.run)
-            changed = comparison.first_changed(MOST_LINES)
-            given_else, is_same_code = comparison.given_else(), self.sides.is_same_code
-            return ComparedRuns(values, depth, base, now, culprits, changed, given_else, is_same_code)
-        raise OutOfTime
+        culprits = await self.now.runner.computed(comparison.run)
+        changed, given_else = comparison.first_changed(MOST_LINES), comparison.given_else()
+        return ComparedRuns(values, depth, base, now, culprits, changed, given_else, self.sides.is_same_code)
 
-    async def _recorded(
-        self, side: Side, depth: Depth, values: Values, calls: Sequence[RecordedCall] = ()
-    ) -> CallRecording:
-        self.on_step(f"tracing {'lines ' if calls else ''}{side.where}")
-        return await side.recorded(self.node_id, depth, values, calls)
-
-    async def _partings(self, known: Sequence[Culprit], depth: Depth) -> list[str | None]:
-        """The line at which each of these calls parts, by two more runs."""
+    async def _with_lines(self, known: Sequence[Culprit], depth: Depth) -> list[Told]:
+        """By two more runs. Raises Unusable and OutOfTime."""
         if not known:
             return []
         flat, values = FLAT._replace(imports=depth.imports), Values()
-        base = await self._recorded(self.base, flat, values, [each.base for each in known])
-        now = await self._recorded(self.now, flat, values, [each.now for each in known])
+        base = await self.base.recorded(self.node_id, flat, values, [each.base for each in known])
+        now = await self.now.recorded(self.node_id, flat, values, [each.now for each in known])
         if not len(base.lines) == len(now.lines) == len(known):
             raise Unusable("the lines were not recorded")
         lines = zip(known, base.lines, now.lines, strict=True)
-        return [parting(ones, others, *self._sources(each.now.code.file), self.sides) for each, ones, others in lines]
+        return [
+            (each, parting(ones, others, *self._texts(each.now.code.file), self.sides)) for each, ones, others in lines
+        ]
 
-    def _sources(self, file: str) -> tuple[list[str], list[str]]:
-        return _source(self.base.runner.config.root, file), _source(self.now.runner.config.root, file)
+    def _texts(self, file: str) -> tuple[list[str], list[str]]:
+        return read_lines(self.base.runner.config.root, file), read_lines(self.now.runner.config.root, file)
 
     def _nothing(self, compared: ComparedRuns) -> str:
         if not compared.base.calls or not compared.now.calls:
@@ -166,16 +151,6 @@ class DifferenceSearch:
         if self.sides.is_same_code:
             return "the calls got and gave the same where it passes and where it fails"
         return "no call got the same as at the base and gave something else"
-
-
-def _source(root: Path, file: str) -> list[str]:
-    path = root / file
-    if not path.resolve().is_relative_to(root.resolve()):
-        return []
-    try:
-        return path.read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
-        return []
 
 
 def _independent(culprits: Sequence[Culprit]) -> list[Culprit]:

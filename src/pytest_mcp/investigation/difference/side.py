@@ -9,8 +9,7 @@ from pytest_mcp.api.requests import ExecuteTests
 from pytest_mcp.investigation.difference.call_tree import CallRecording, RecordedCall, recording_of
 from pytest_mcp.investigation.difference.values import Values
 from pytest_mcp.investigation.outcome import Outcome, outcome_of
-from pytest_mcp.investigation.runner import OutOfTime, Runner
-from pytest_mcp.process.background import in_thread
+from pytest_mcp.investigation.runner import Runner
 from pytest_mcp.process.job import CallTrace, LinesOf
 from pytest_mcp.run.run import Run
 
@@ -62,6 +61,7 @@ class Side:
         self, test: str, depth: Depth, values: Values, calls: Sequence[RecordedCall] = ()
     ) -> CallRecording:
         """Raises Unusable and OutOfTime."""
+        self.runner.on_step(f"tracing {'lines ' if calls else ''}{self.where}")
         run = await self.traced([test], depth, calls)
         for _ in range(self.tries - 1):
             if self.is_expected(outcome_of(run, test)):
@@ -73,14 +73,12 @@ class Side:
         return await self.recording_of(run, test, values)
 
     async def recording_of(self, run: Run[ExecuteTests], test: str, values: Values) -> CallRecording:
-        with self.runner.in_time():
-            recording = await in_thread(partial(recording_of, run.ledger, test, values))
-            if recording is None:
-                raise Unusable("nothing was recorded")
-            if not recording.is_complete:
-                raise Unusable(_UNTRACED)
-            return recording
-        raise OutOfTime
+        recording = await self.runner.computed(partial(recording_of, run.ledger, test, values))
+        if recording is None:
+            raise Unusable("nothing was recorded")
+        if not recording.is_complete:
+            raise Unusable(_UNTRACED)
+        return recording
 
     def is_expected(self, seen: Outcome) -> bool:
         if self.fails_as is None:

@@ -1,6 +1,7 @@
 """`investigation/difference/search.py` and `child/call_tracing.py`, through real runs of two trees of one project."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 
@@ -66,11 +67,11 @@ async def differences(
     for each, shop in ((bench, text), (other, SHOP)):
         each.write({"shop.py": shop, "tests/test_shop.py": TESTS, "conftest.py": ""})
     node_id, steps = f"tests/test_shop.py::{name}", list[str]()
-    base, now = await runner_of(other), await runner_of(bench)
+    base, now = [replace(await runner_of(each), on_step=steps.append) for each in (other, bench)]
+    now = replace(now, config=now.config._replace(shows_values=shows_values))
     seen = await run_once(now, node_id)
     sides = Side(base, "at the base"), Side(now, "here", seen)
-    search = DifferenceSearch(*sides, node_id, steps.append, shows_values=shows_values)
-    return await search.run(), steps
+    return await DifferenceSearch(*sides, node_id).run(), steps
 
 
 async def test_the_first_call_that_gives_something_else_is_told_with_values_and_line(every_bench: Workbench) -> None:

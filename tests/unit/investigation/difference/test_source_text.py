@@ -1,7 +1,6 @@
 import pytest
 
-from pytest_mcp.investigation.difference.definitions import is_changed
-from pytest_mcp.investigation.difference.parting import parting
+from pytest_mcp.investigation.difference.source_text import is_changed, parting
 from pytest_mcp.investigation.result import AT_BASE
 
 BASE = ["def f(a):", "    if a:", "        return 1", "    return 2"]

@@ -1,17 +1,52 @@
-"""The line at which two runs of one function part.
+"""The text of one file in two trees: the line at which two runs of a function part, and whether it is another function.
 
 A line of the base is the same as a line of now if the text of the file says so: lines move, and a line with other text
 is another line.
 """
 
+import ast
 from collections.abc import Mapping, Sequence
 from difflib import SequenceMatcher
+from pathlib import Path
 
 from pytest_mcp.investigation.result import Sides
 from pytest_mcp.text import in_line
 
 # The most characters of a line that are shown.
 SHOWN = 60
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
+def read_lines(root: Path, file: str) -> list[str]:
+    """Empty for a file outside and one that cannot be read."""
+    path = root / file
+    if not path.resolve().is_relative_to(root.resolve()):
+        return []
+    try:
+        return path.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return []
+
+
+def is_changed(name: str, base: Sequence[str], now: Sequence[str]) -> bool:
+    """Of a function that one of two runs never called; of all others the child tells a digest of their code.
+
+    False where one of the files cannot be parsed.
+    """
+    try:
+        one, other = (ast.parse("\n".join(text)) for text in (base, now))
+        return _dumped(one, name) != _dumped(other, name)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+
+
+def _dumped(module: ast.Module, name: str) -> str | None:
+    """None if there is no function of this qualified name."""
+    found: ast.AST | None = module
+    for part in name.replace(".<locals>", "").split("."):
+        inside = [] if found is None else ast.walk(found)
+        found = next((each for each in inside if isinstance(each, _SCOPES) and each.name == part), None)
+    return None if found is None else ast.dump(found)
 
 
 def parting(
