@@ -6,17 +6,13 @@ fails only for want of what a copy of the checkout lacks was not mended, and wha
 files was not old.
 """
 
-import os
 from collections.abc import Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass, field
 
-import anyio
-
 from pytest_mcp.api.requests import ExecuteTests
-from pytest_mcp.changed.base_tree import Tree, base_tree, plain_copy
+from pytest_mcp.changed.base_tree import base_tree, plain_copy
 from pytest_mcp.changed.git_commands import CannotTell
-from pytest_mcp.investigation.base import FoundBase
+from pytest_mcp.investigation.base import Copy, FoundBase, copied, has_file
 from pytest_mcp.investigation.outcome import Outcome, outcome_of
 from pytest_mcp.investigation.runner import OutOfTime, Runner
 from pytest_mcp.investigation.way import compared, traced_run, way_of
@@ -44,10 +40,8 @@ async def against_base(run: Run[ExecuteTests], runner: Runner, base: FoundBase) 
         return _untold("the base", base.problem or "not known")
     name = base.name
     try:
-        async with AsyncExitStack() as stack:
-            with anyio.fail_after(runner.deadline.left):
-                tree = await stack.enter_async_context(base_tree(base.repository, base.base))
-            return await BaseRuns(runner, base, tree).compared(run)
+        async with copied(runner, base_tree(base.repository, base.base)) as copy:
+            return await BaseRuns(runner, base, copy).compared(run)
     except CannotTell as error:
         return _untold(name, str(error))
     except (TimeoutError, OutOfTime):
@@ -61,15 +55,12 @@ def _untold(name: str, why: str) -> BaseComparison:
 class BaseRuns:
     """Of failing tests with the same in the tree of the base, as long as that exists."""
 
-    def __init__(self, runner: Runner, base: FoundBase, tree: Tree) -> None:
+    def __init__(self, runner: Runner, base: FoundBase, copy: Copy) -> None:
         assert base.repository is not None
         assert base.base is not None
-        self.here, self.name = runner, base.name
-        self.repository, self.base, self.kept = base.repository, base.base, tree.kept
-        self.there = runner.at(tree.top, instead_of=tree.checkout)
-        root = runner.config.root.relative_to(tree.checkout)
-        self.changed = {os.path.relpath(path, root) for path in tree.put_back}
-        self.left_out = tree.left_out
+        self.here, self.there, self.name = runner, copy.runner, base.name
+        self.repository, self.base = base.repository, base.base
+        self.changed, self.kept, self.left_out = copy.changed, copy.tree.kept, copy.tree.left_out
         self.unknown: dict[str, str] = {}
 
     async def compared(self, run: Run[ExecuteTests]) -> BaseComparison:
@@ -83,7 +74,7 @@ class BaseRuns:
 
     async def groups_of(self, failed: Sequence[str]) -> dict[str, str]:
         """New, old or changed; why a test is of no group is noted."""
-        groups = dict.fromkeys((name for name in failed if not self._has_file(name)), "new")
+        groups = dict.fromkeys((name for name in failed if not has_file(self.there, name)), "new")
         left = [name for name in failed if name not in groups]
         if not left:
             return groups
@@ -127,7 +118,7 @@ class BaseRuns:
         seconds = here.exit.duration
         if seconds > QUICK_SECONDS or self.here.deadline.left < TIMES_LEFT * seconds or self.left_out:
             return None
-        there = [name for name in passed if self._has_file(name)]
+        there = [name for name in passed if has_file(self.there, name)]
         try:
             run = await self.there.run(there) if there else None
         except OutOfTime:
@@ -136,28 +127,21 @@ class BaseRuns:
             return [] if run is None else None
         broken = [name for name in there if name in run.ledger.tests and outcome_of(run, name).letter == "F"]
         try:
-            copied = await self._run_in(plain_copy(self.repository), there) if broken else None
+            if not broken:
+                return []
+            async with copied(self.here, plain_copy(self.repository)) as copy:
+                unchanged = await copy.runner.run(there)
         except (CannotTell, OutOfTime, TimeoutError):
             return None
-        return [] if copied is None else [name for name in broken if outcome_of(copied, name).passed]
+        return [name for name in broken if outcome_of(unchanged, name).passed]
 
     async def _owed_to_untracked(self, failed: Sequence[str]) -> list[str]:
         """Data that git does not track may be part of the change: those that do not fail at the base without it."""
         if not failed or not self.kept:
             return []
-        bare = await self._run_in(base_tree(self.repository, self.base, lambda _path, _new: True), failed)
+        async with copied(self.here, base_tree(self.repository, self.base, lambda _path, _new: True)) as copy:
+            bare = await copy.runner.run(failed)
         return [name for name in failed if not outcome_of(bare, name).failed]
-
-    async def _run_in(self, copy: AbstractAsyncContextManager[Tree], names: Sequence[str]) -> Run[ExecuteTests]:
-        async with AsyncExitStack() as stack:
-            with anyio.fail_after(self.here.deadline.left):
-                tree = await stack.enter_async_context(copy)
-            return await self.here.at(tree.top, instead_of=tree.checkout).run(names)
-
-    def _has_file(self, name: str) -> bool:
-        root = self.there.config.root
-        file = root / name.partition("::")[0]
-        return file.is_file() and file.resolve().is_relative_to(root.resolve())
 
     def _notices(self, rest: Sequence[str]) -> list[str]:
         notices = [f"Only the first {MAX_COMPARED} failures were compared with {self.name}."] if rest else []

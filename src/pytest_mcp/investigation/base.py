@@ -8,15 +8,15 @@ something. What the copy has is decided in `changed.base_tree`.
 
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
-from pathlib import Path
+from typing import NamedTuple
 
 import anyio
 
 from pytest_mcp.api.errors import Fault, InvalidParams
 from pytest_mcp.changed import git_commands, reach, working_tree
-from pytest_mcp.changed.base_tree import IsPutBack, Tree, base_tree, is_part_of_change
+from pytest_mcp.changed.base_tree import Tree, base_tree, is_part_of_change
 from pytest_mcp.changed.git_commands import CannotTell, ChangesRefused, Repository
 from pytest_mcp.changed.working_tree import Base, Lines
 from pytest_mcp.config.model import Config
@@ -111,6 +111,25 @@ async def find_base(config: Config, ref: str | None, deadline: Deadline) -> Foun
         return FoundBase(None, None, f"not tried: {error}")
 
 
+class Copy(NamedTuple):
+    """Of the checkout, as long as it exists; `changed` are paths relative to the root."""
+
+    tree: Tree
+    runner: Runner
+    changed: frozenset[str]
+
+
+@asynccontextmanager
+async def copied(runner: Runner, copy: AbstractAsyncContextManager[Tree]) -> AsyncIterator[Copy]:
+    """Raises CannotTell and TimeoutError."""
+    async with AsyncExitStack() as stack:
+        with anyio.fail_after(runner.deadline.left):
+            tree = await stack.enter_async_context(copy)
+        root = runner.config.root.relative_to(tree.checkout)
+        changed = frozenset(os.path.relpath(path, root) for path in tree.put_back)
+        yield Copy(tree, runner.at(tree.top, instead_of=tree.checkout), changed)
+
+
 @dataclass(frozen=True)
 class BaseSearch:
     runner: Runner
@@ -167,35 +186,23 @@ class BaseSearch:
         there = AtBase(_name(base), base=base)
         self.runner.on_step(f"making the tree of {there.name}")
         try:
-            async with self._tree(repository, base, is_part_of_change) as (tree, moved):
-                seen = _without(tree, await moved._in_copy(there, seeds))
+            async with copied(self.runner, base_tree(repository, base, is_part_of_change)) as copy:
+                seen = _without(copy.tree, await self._in_copy(there, copy.runner, seeds))
                 if seen.passes and self.compare is not None:
-                    seen = replace(seen, differences=await self.compare(seeds[0].apply(moved.runner)))
+                    seen = replace(seen, differences=await self.compare(seeds[0].apply(copy.runner)))
                 if not seen.looks_the_same(failed):
                     return replace(seen, is_way_known=False)
-                seen = await self._compared(seen, tree, moved, seeds[0])
-            return seen if seen.other else await self._without_untracked(seen, tree, repository, seeds[0])
+                seen = await self._compared(seen, copy, seeds[0])
+            return seen if seen.other else await self._without_untracked(seen, copy.tree, repository, seeds[0])
         except CannotTell as error:
             return AtBase(there.name, problem=f"not tried: {error}")
         except (TimeoutError, OutOfTime):
             return AtBase(there.name, problem=_NO_TIME)
 
-    @asynccontextmanager
-    async def _tree(
-        self, repository: Repository, base: Base, is_put_back: IsPutBack
-    ) -> AsyncIterator[tuple[Tree, "BaseSearch"]]:
-        """Raises CannotTell and TimeoutError."""
-        async with AsyncExitStack() as stack:
-            with anyio.fail_after(self.runner.deadline.left):
-                tree = await stack.enter_async_context(base_tree(repository, base, is_put_back))
-            yield tree, replace(self, runner=self.runner.at(tree.top, instead_of=tree.checkout))
-
-    async def _compared(self, seen: AtBase, tree: Tree, moved: "BaseSearch", seeds: Seeds) -> AtBase:
+    async def _compared(self, seen: AtBase, copy: Copy, seeds: Seeds) -> AtBase:
         """With whether it takes the same way there as now."""
         self.runner.on_step(f"comparing its way at {seen.name}")
-        root = self.runner.config.root.relative_to(tree.checkout)
-        changed = {os.path.relpath(path, root) for path in tree.put_back}
-        way = await compare_ways(seeds.apply(self.runner), seeds.apply(moved.runner), self.node_id, changed)
+        way = await compare_ways(seeds.apply(self.runner), seeds.apply(copy.runner), self.node_id, copy.changed)
         other = None if way.other is None else f"on another way: {way.other}"
         return replace(seen, other=other, is_way_known=way.is_known)
 
@@ -206,20 +213,20 @@ class BaseSearch:
             if not paths:
                 continue
             self.runner.on_step(f"at {seen.name} {word} untracked files")
-            async with self._tree(repository, seen.base, is_put_back) as (_, moved):
-                there = await moved._in_copy(AtBase(seen.name), [seeds])
+            async with copied(self.runner, base_tree(repository, seen.base, is_put_back)) as copy:
+                there = await self._in_copy(AtBase(seen.name), copy.runner, [seeds])
             if there.passes:
                 return replace(seen, other=f"but it passes there {word} {few(map(label, paths))}")
         return seen
 
-    async def _in_copy(self, there: AtBase, seeds: Sequence[Seeds]) -> AtBase:
+    async def _in_copy(self, there: AtBase, runner: Runner, seeds: Sequence[Seeds]) -> AtBase:
         for number, each in enumerate(seeds, start=1):
-            if not _has_file(self.runner.config.root, self.node_id):
+            if not has_file(runner, self.node_id):
                 # The runs before this one may have removed it.
                 return there if there.outcomes else replace(there, problem="its file is not there")
-            self.runner.on_step(f"at {there.name} {number}/{len(seeds)}")
+            runner.on_step(f"at {there.name} {number}/{len(seeds)}")
             try:
-                seen = await run_once(each.apply(self.runner), self.node_id)
+                seen = await run_once(each.apply(runner), self.node_id)
             except OutOfTime:
                 break
             there = replace(there, outcomes=(*there.outcomes, seen), problem=_problem(seen))
@@ -261,8 +268,9 @@ async def _is_same(repository: Repository, base: Base, node_id: str) -> bool:
     return file not in changes.files and file in (await reach.tests_reached(comparison)).unreached
 
 
-def _has_file(root: Path, node_id: str) -> bool:
+def has_file(runner: Runner, node_id: str) -> bool:
     """False if a link leads out of the project there, which is refused wherever it comes from."""
+    root = runner.config.root
     file = root / node_id.partition("::")[0]
     return file.is_file() and file.resolve().is_relative_to(root.resolve())
 

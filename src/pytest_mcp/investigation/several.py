@@ -5,18 +5,16 @@ like stands for them: it is investigated like any other afterwards.
 """
 
 from collections import Counter
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import NamedTuple
-
-import anyio
 
 from pytest_mcp.api.requests import ExecuteTests
 from pytest_mcp.changed.base_tree import base_tree
 from pytest_mcp.changed.git_commands import CannotTell
 from pytest_mcp.investigation.against_base import BaseRuns
-from pytest_mcp.investigation.base import FoundBase
+from pytest_mcp.investigation.base import FoundBase, copied
 from pytest_mcp.investigation.difference.culprits import Comparison, Culprit
 from pytest_mcp.investigation.difference.search import DifferenceSearch
 from pytest_mcp.investigation.difference.side import SHALLOW, Side, Unusable
@@ -67,10 +65,11 @@ class SeveralTests:
         together = Together(self.node_ids[0], {name: kind_of(outcomes) for name, outcomes in seen.items()})
         failing = {name: outcomes[0] for name, outcomes in seen.items() if together.kinds[name] == "deterministic"}
         parted: dict[str, list[str]] = {}
-        if failing and self.base.base is not None:
+        if failing and self.base.base is not None and self.base.repository is not None:
+            self.runner.on_step(f"making the tree of {self.base.name}")
             with suppress(OutOfTime, TimeoutError, CannotTell, Unusable):
-                async with self._base_runs() as at_base:
-                    parted = await self._at_base(together, failing, at_base)
+                async with copied(self.runner, base_tree(self.base.repository, self.base.base)) as copy:
+                    parted = await self._at_base(together, failing, BaseRuns(self.runner, self.base, copy))
         together.chosen = _chosen(together.kinds, parted)
         together.words = _words(together, parted)
         return together
@@ -101,16 +100,6 @@ class SeveralTests:
                 break
             left = rest
         return known
-
-    @asynccontextmanager
-    async def _base_runs(self) -> AsyncIterator[BaseRuns]:
-        assert self.base.base is not None
-        assert self.base.repository is not None
-        self.runner.on_step(f"making the tree of {self.base.name}")
-        with anyio.fail_after(self.runner.deadline.left) as scope:
-            async with base_tree(self.base.repository, self.base.base) as tree:
-                scope.deadline = self.runner.end
-                yield BaseRuns(self.runner, self.base, tree)
 
     async def _at_base(
         self, together: Together, failing: dict[str, Outcome], at_base: BaseRuns
