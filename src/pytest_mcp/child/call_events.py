@@ -57,7 +57,6 @@ class CallRecorder:
         self.is_wanted = is_wanted
         self.lines_of: dict[Wanted, list[int]] = {wanted: [] for wanted in lines_of}
         self.phase = "setup"
-        self.is_recording = False
         self.main = threading.get_ident()
         self.ident = threading.get_ident
         self.lock = threading.RLock()
@@ -72,14 +71,6 @@ class CallRecorder:
         self.stacks: dict[int, list[TracedCall]] = {}
         self.suspended: dict[int, TracedCall] = {}
         self.ended = 0
-
-    def start(self) -> bool:
-        """False if another trace function is in the way."""
-        raise NotImplementedError
-
-    def stop(self) -> bool:
-        """False if another trace function has replaced ours meanwhile."""
-        raise NotImplementedError
 
     # --- calls ---------------------------------------------------------------------------------
 

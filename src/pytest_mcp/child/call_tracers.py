@@ -1,20 +1,16 @@
-"""Where calls are seen: `sys.monitoring`, or `sys.settrace` before Python 3.12.
-
-Nothing here may raise: an exception of a trace function ends up in the traced code.
-"""
+"""Where the begin and end of each call is seen, by either of the `tracers`."""
 
 from __future__ import annotations
 
 import opcode
 import sys
-import threading
 from contextlib import suppress
 from types import CodeType, FrameType
 from typing import Any, Callable, Sequence
 
 from call_events import CallRecorder, TracedCall, Wanted
 from code_facts import CALLS_OF_ONE, CodeFacts
-from line_events import TOOL_IDS, TOOL_NAME
+from tracers import ByMonitoring, BySettrace, Callback, free_tool
 from value_reading import ValueReader
 
 # The most lines of one call.
@@ -24,25 +20,10 @@ _YIELDS = {opcode.opmap[name] for name in ("YIELD_VALUE", "YIELD_FROM", "SEND", 
 _WAITS = [bytes([opcode.opmap["YIELD_FROM"]])] if "YIELD_FROM" in opcode.opmap else []
 
 
-class CallsBySettrace(CallRecorder):
-    """`sys.settrace`, in this thread and in those that are started while it records."""
-
-    def start(self) -> bool:
-        if sys.gettrace() is not None:
-            return False
-        self.is_recording = True
+class CallsBySettrace(BySettrace, CallRecorder):
+    def resume(self) -> bool:
         self.function = self.trace_function()
-        threading.settrace(self.function)
-        sys.settrace(self.function)
-        return True
-
-    def stop(self) -> bool:
-        self.is_recording = False
-        is_ours = sys.gettrace() is self.function
-        if is_ours:
-            sys.settrace(None)
-        threading.settrace(None)
-        return is_ours
+        return super().resume()
 
     def trace_function(self) -> Any:
         """Called for every call of every function, so it looks up as little as possible."""
@@ -115,40 +96,31 @@ def outcome_of(raised: BaseException | None) -> str:
     return "closed" if type(raised) is GeneratorExit else "raised"
 
 
-class CallsByMonitoring(CallRecorder):
-    """`sys.monitoring`: code that is not recorded costs one event in all."""
-
+class CallsByMonitoring(ByMonitoring, CallRecorder):
     def __init__(
         self, is_wanted: Callable[[str], bool], values: ValueReader, lines_of: Sequence[Wanted], tool: int
     ) -> None:
-        super().__init__(is_wanted, values, lines_of)
-        self.monitoring: Any = sys.monitoring  # type: ignore[attr-defined,unused-ignore]
-        self.tool = tool
-        self.events = self.monitoring.events
-        self.disable = self.monitoring.DISABLE
+        ByMonitoring.__init__(self, tool)
+        CallRecorder.__init__(self, is_wanted, values, lines_of)
         # The events that every recorded function has.
         self.local = self.events.PY_RESUME | self.events.PY_YIELD | self.events.PY_RETURN
 
-    def start(self) -> bool:
+    def resume(self) -> bool:
         if self.monitoring.get_tool(self.tool) is None:
-            self.monitoring.use_tool_id(self.tool, TOOL_NAME)
-            for event, function in self.callbacks():
-                self.monitoring.register_callback(self.tool, event, function)
+            self.register(self.callbacks())
         self.monitoring.set_events(self.tool, self.events.PY_START | self.events.PY_UNWIND | self.events.PY_THROW)
-        self.is_recording = True
-        return True
+        return super().resume()
 
-    def stop(self) -> bool:
-        self.is_recording = False
+    def pause(self) -> bool:
         self.monitoring.set_events(self.tool, 0)
-        return True
+        return super().pause()
 
     def clear(self, values: ValueReader) -> None:
         super().clear(values)
         # Code whose calls were all recorded told of no more.
-        sys.monitoring.restart_events()  # type: ignore[attr-defined,unused-ignore]
+        self.monitoring.restart_events()
 
-    def callbacks(self) -> list[tuple[int, Callable[..., Any]]]:
+    def callbacks(self) -> list[Callback]:
         return [
             (self.events.PY_START, self.on_start),
             (self.events.PY_RESUME, self.on_resume),
@@ -213,9 +185,10 @@ class CallsByMonitoring(CallRecorder):
                 call.lines.append(line)
 
 
-def recorder(is_wanted: Callable[[str], bool], values: ValueReader, lines_of: Sequence[Wanted] = ()) -> CallRecorder:
-    monitoring: Any = getattr(sys, "monitoring", None)
-    for tool in TOOL_IDS if monitoring else ():
-        if monitoring.get_tool(tool) is None:
-            return CallsByMonitoring(is_wanted, values, lines_of, tool)
-    return CallsBySettrace(is_wanted, values, lines_of)
+def recorder(
+    is_wanted: Callable[[str], bool], values: ValueReader, lines_of: Sequence[Wanted] = ()
+) -> CallsBySettrace | CallsByMonitoring:
+    tool = free_tool()
+    if tool is None:
+        return CallsBySettrace(is_wanted, values, lines_of)
+    return CallsByMonitoring(is_wanted, values, lines_of, tool)

@@ -14,8 +14,7 @@ import pytest
 from call_events import CallRecorder, TracedCall
 from call_tracers import recorder
 from code_facts import CodeFacts
-from line_tracing import ProjectFiles
-from tests_to_run import turn_off
+from line_tracing import OnlyTracer, ProjectFiles
 from value_reading import ValueReader
 
 if TYPE_CHECKING:
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 ROWS = 1_000
 
 
-class CallTracing:
+class CallTracing(OnlyTracer):
     def __init__(self, reporter: Reporter, job: Job) -> None:
         assert job["calls"] is not None
         self.reporter = reporter
@@ -44,26 +43,16 @@ class CallTracing:
         if self.wanted["imports"]:
             self.test = self.wanted["tests"][0]
             self.recorder.phase = "import"
-            self.is_complete = self.recorder.start()
+            self.is_complete = self.recorder.resume()
 
     def new_values(self) -> ValueReader:
         return ValueReader(self.replaced, self.wanted["depth"], self.wanted["parts"])
-
-    # A wrapper, so that it comes before pytest-cov starts: only one trace function can be set.
-    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
-    def pytest_load_initial_conftests(self, early_config: Any) -> Generator[None, None, None]:
-        early_config.known_args_namespace.no_cov = True
-        yield
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_configure(self, config: Any) -> None:
-        turn_off(config)
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_collection(self) -> Generator[None, None, None]:
         yield
         if self.recorder.is_recording:
-            self.is_complete = self.recorder.stop() and self.is_complete
+            self.is_complete = self.recorder.pause() and self.is_complete
 
     # The innermost wrappers, for speed: with `settrace` every call in the hooks of other plugins takes longer.
     @pytest.hookimpl(hookwrapper=True, trylast=True)
@@ -86,11 +75,11 @@ class CallTracing:
         if test != self.test:
             self.begin(test)
         self.recorder.phase = phase
-        self.is_complete = self.recorder.start() and self.is_complete
+        self.is_complete = self.recorder.resume() and self.is_complete
         try:
             yield
         finally:
-            self.is_complete = self.recorder.stop() and self.is_complete
+            self.is_complete = self.recorder.pause() and self.is_complete
 
     def begin(self, test: str) -> None:
         if self.test is not None:

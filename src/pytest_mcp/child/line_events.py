@@ -1,22 +1,15 @@
-"""Records which lines of chosen files run, with `sys.monitoring` or, before Python 3.12, with `sys.settrace`.
-
-Nothing here may raise: an exception of a trace function ends up in the traced code. Which tests are recorded is decided
-in `line_tracing`.
-"""
+"""Records which lines of chosen files run. Which tests are recorded is decided in `line_tracing`."""
 
 from __future__ import annotations
 
 import dis
-import sys
-import threading
 from collections import deque
 from functools import lru_cache
 from types import CodeType
 from typing import Any, Callable, Dict, Iterable, NamedTuple, Set, Union
 
-# Ids that no tool of the standard library has; 0, 1 and 2 are for debuggers, coverage and profilers.
-TOOL_IDS = (4, 3)
-TOOL_NAME = "pytest-mcp"
+from tracers import ByMonitoring, BySettrace, free_tool
+
 # How many of the last calls are kept.
 KEPT_CALLS = 2_000
 
@@ -63,11 +56,9 @@ class LineRecorder:
         raise NotImplementedError
 
 
-class TraceFunction(LineRecorder):
-    """`sys.settrace`, in this thread and in those that are started while it records."""
-
+class TraceFunction(BySettrace, LineRecorder):
     def __init__(self, is_wanted: Callable[[str], bool], quiet: Iterable[CodeType], only: Only | None = None) -> None:
-        super().__init__(is_wanted, quiet, only)
+        LineRecorder.__init__(self, is_wanted, quiet, only)
         # Files with nothing to trace. Most calls are of their code.
         self.skipped: set[str] = set()
         self.quiet_files = {code.co_filename for code in self.quiet.values()}
@@ -76,24 +67,6 @@ class TraceFunction(LineRecorder):
         # The object is kept, so that its id stays its own.
         self.sizes: dict[int, tuple[CodeType, int, set[int]]] = {}
         self.function = self.trace_function()
-
-    def resume(self) -> bool:
-        """False if another trace function is in the way."""
-        if sys.gettrace() is not None:
-            return False
-        threading.settrace(self.function)
-        sys.settrace(self.function)
-        return True
-
-    def pause(self) -> bool:
-        """False if another trace function has replaced ours meanwhile."""
-        is_ours = sys.gettrace() is self.function
-        if is_ours:
-            sys.settrace(None)
-        # Only since Python 3.10 can one ask for it.
-        if getattr(threading, "gettrace", lambda: self.function)() is self.function:
-            threading.settrace(None)
-        return is_ours
 
     def rearm(self, _codes: Iterable[CodeType]) -> None:
         self.local.clear()
@@ -155,33 +128,21 @@ class TraceFunction(LineRecorder):
         return local
 
 
-class Monitoring(LineRecorder):
-    """`sys.monitoring`: a line costs something only when it runs for the first time in a test."""
+class Monitoring(ByMonitoring, LineRecorder):
+    """A line costs something only when it runs for the first time in a test."""
 
     def __init__(self, is_wanted: Callable[[str], bool], quiet: Iterable[CodeType], tool: int) -> None:
-        super().__init__(is_wanted, quiet)
-        self.monitoring: Any = sys.monitoring  # type: ignore[attr-defined,unused-ignore]
-        self.tool = tool
-        self.disable = self.monitoring.DISABLE
-        self.events = self.monitoring.events
-        self.is_recording = False
+        LineRecorder.__init__(self, is_wanted, quiet)
+        ByMonitoring.__init__(self, tool)
         # Whether all of a function is in the line of its `def`.
         self.one_liners: dict[int, tuple[CodeType, bool]] = {}
-        self.monitoring.use_tool_id(tool, TOOL_NAME)
-        self.monitoring.register_callback(tool, self.events.PY_START, self.on_start)
-        self.monitoring.register_callback(tool, self.events.PY_RETURN, self.on_return)
-        self.monitoring.register_callback(tool, self.events.LINE, self.on_line)
+        events = self.events
+        self.register(
+            [(events.PY_START, self.on_start), (events.PY_RETURN, self.on_return), (events.LINE, self.on_line)]
+        )
         for code in self.quiet.values():
             self.monitoring.set_local_events(tool, code, self.events.PY_START | self.events.PY_RETURN)
         self.monitoring.set_events(tool, self.events.PY_START)
-
-    def resume(self) -> bool:
-        self.is_recording = True
-        return True
-
-    def pause(self) -> bool:
-        self.is_recording = False
-        return True
 
     def rearm(self, codes: Iterable[CodeType]) -> None:
         """`restart_events` would do this for all code of the process, and for all tools."""
@@ -232,11 +193,8 @@ Recorder = Union[Monitoring, TraceFunction]
 
 
 def recorder(is_wanted: Callable[[str], bool], quiet: Iterable[CodeType], only: Only | None = None) -> Recorder:
-    monitoring: Any = getattr(sys, "monitoring", None)
-    for tool in TOOL_IDS if monitoring else ():
-        if monitoring.get_tool(tool) is None:
-            return Monitoring(is_wanted, quiet, tool)
-    return TraceFunction(is_wanted, quiet, only)
+    tool = free_tool()
+    return TraceFunction(is_wanted, quiet, only) if tool is None else Monitoring(is_wanted, quiet, tool)
 
 
 def function_name(code: CodeType) -> str:

@@ -51,7 +51,21 @@ OWN_VARIANTS = 40
 IN_TURN = 20
 
 
-class FixtureLines:
+class OnlyTracer:
+    """Switches off what traces besides, and what chooses tests."""
+
+    # A wrapper, so that it comes before pytest-cov starts: only one trace function can be set.
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_load_initial_conftests(self, early_config: Any) -> Generator[None, None, None]:
+        early_config.known_args_namespace.no_cov = True
+        yield
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_configure(self, config: Any) -> None:
+        turn_off(config)
+
+
+class FixtureLines(OnlyTracer):
     """Credits what a fixture has run that several tests share to each of these tests."""
 
     def __init__(self, recorder: Recorder) -> None:
@@ -60,15 +74,9 @@ class FixtureLines:
         # Of the test that runs.
         self.used: list[Lines] = []
 
-    # A wrapper, so that it comes before pytest-cov starts: only one trace function can be set.
-    @pytest.hookimpl(hookwrapper=True)
-    def pytest_load_initial_conftests(self, early_config: Any) -> Generator[None, None, None]:
-        early_config.known_args_namespace.no_cov = True
-        yield
-
     @pytest.hookimpl(tryfirst=True)
     def pytest_configure(self, config: Any) -> None:
-        turn_off(config)
+        super().pytest_configure(config)
         # Files that cannot be imported are no reason to run nothing.
         config.option.continue_on_collection_errors = True
 

@@ -90,11 +90,11 @@ import json, sys
 import call_tracers, sample, value_reading
 values = value_reading.ValueReader()
 recorder = call_tracers.recorder(lambda name: name == sample.__file__, values, LINES_OF)
-assert recorder.start()
+assert recorder.resume()
 try:
     sample.main()
 finally:
-    assert recorder.stop()
+    assert recorder.pause()
 recorder.close()
 
 def shown(number):

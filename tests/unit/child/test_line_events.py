@@ -3,17 +3,16 @@
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from importlib import import_module
 from pathlib import Path
 from types import CodeType
 from typing import Any
 
 import pytest
 
+from tests.support.child import ours
 from tests.support.child_scripts import VERSIONS, printed
 
-# Modules of the child are not part of the package, so types are not known here.
-line_events = import_module("pytest_mcp.child.line_events")
+line_events = ours("line_events")
 
 SAMPLE = """
 import contextlib, threading
