@@ -6,9 +6,8 @@ import sys
 from itertools import islice
 from types import BuiltinFunctionType, CodeType, FrameType, FunctionType, ModuleType
 from typing import Any, Callable, Iterable, Iterator, NamedTuple
-from zlib import crc32
 
-from value_kinds import isinstance_of, module_dict, mro_of, namespace_of, qualname_of
+from value_kinds import digest_of, isinstance_of, module_dict, mro_of, namespace_of, qualname_of
 from value_reading import MISSING
 
 # The most calls of one function that are recorded, and the most parts of values that they read. Counted, and not by the
@@ -124,14 +123,3 @@ def is_data(name: str, value: Any) -> bool:
     if name[:2] == "__" == name[-2:]:
         return False
     return not any(base is unread for base in mro_of(type(value)) for unread in _UNREAD)
-
-
-def digest_of(code: CodeType) -> int:
-    constants = [repr(each) if not isinstance(each, CodeType) else digest_of_inner(each) for each in code.co_consts]
-    parts = (code.co_code, code.co_names, code.co_varnames, code.co_freevars, constants)
-    return crc32(repr(parts).encode("utf-8", "surrogatepass"))
-
-
-def digest_of_inner(code: CodeType) -> object:
-    """Functions and classes inside have records of their own."""
-    return digest_of(code) if code.co_name.startswith("<") else code.co_name

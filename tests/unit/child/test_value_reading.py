@@ -117,6 +117,11 @@ values = {
     "error": ValueError("no"), "pattern": re.compile("a"), "function": len, "class": Point, "own": own,
     "deep": [[[["x"]]]], "address": "<A at 0x7f12345678>", "root": "/the/tree/src/a.py",
 }
+space = {}
+exec("def made(): return 1", space)
+values["made"] = space["made"]
+exec("def made(): return 2", space)
+values["other"] = space["made"]
 table = value_reading.ValueReader([("/the/tree", "{root}")])
 
 def whole(number):
@@ -148,6 +153,8 @@ def test_values_are_read_by_their_structure(version: str, tmp_path: Path) -> Non
     assert read["path"] == ["atom", "PurePosixPath('/a/b')"]
     assert read["date"] == ["atom", "date(2020, 1, 2)"]
     assert read["error"][:3] == ["object", "ValueError", "args"]
+    assert read["made"][:3] == ["function", "made", "code"]
+    assert read["made"] != read["other"]
     assert read["own"] == ["list", "list", 1, 0, ["cycle", "list"]]
     assert read["deep"][4][4][4] == ["cut", "list"]
 
