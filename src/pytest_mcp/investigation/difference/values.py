@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from pytest_mcp.investigation.difference.secrets import hidden, is_name, is_secret
+from pytest_mcp.investigation.difference.masks import hidden, is_name, is_secret
 from pytest_mcp.text import safe_line
 
 _CONTAINERS = {"list": "[]", "tuple": "()", "set": "{}"}
