@@ -13,7 +13,7 @@ from pytest_mcp.investigation.result import Sides
 from pytest_mcp.text import in_line
 
 # The most characters of a line that are shown.
-SHOWN = 60
+SHOWN = 50
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 

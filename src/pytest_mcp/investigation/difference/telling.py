@@ -13,8 +13,8 @@ from pytest_mcp.text import in_line
 MOST_PARTS = 3
 MOST_STEPS = 2
 # The most characters of a value that differs, of all arguments and of one of them.
-VALUE = 90
-ARGUMENTS = 130
+VALUE = 80
+ARGUMENTS = 100
 ARGUMENT = 60
 STEP_VALUE = 50
 _UNCHANGED = "its own code is the same as at the base: it shows what other code has left"
