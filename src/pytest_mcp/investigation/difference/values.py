@@ -17,6 +17,8 @@ _CONTAINERS = {"list": "[]", "tuple": "()", "set": "{}"}
 _NAMED = ("object", "function")
 # A key and its value.
 PAIR = 2
+# A shorter secret is not looked for in other texts: it may be any word.
+LEAST_SECRET = 6
 _FLAGS = ("None", "True", "False")
 _LEAVES = {"cut": 1, "cycle": 1, "atom": 1, "opaque": 1, "text": 3, "bytes": 3}
 # How many characters are shown before a text of which only a part is shown.
@@ -55,6 +57,8 @@ class Values:
     numbers: dict[Row, int] = field(default_factory=dict)
     # If not, the class of a value stands for it.
     is_shown: bool = True
+    # Texts that a name has shown to be secrets. They are hidden in other texts too.
+    secrets: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.number(Row("cut", ("",)))
@@ -76,8 +80,11 @@ class Values:
         """The value of this name, which is hidden if it is a secret. A flag is none."""
         row = self.rows[number]
         is_flag = row.kind == "atom" and row.name in _FLAGS
-        is_hidden = not is_flag and is_secret(name, row.name if row.kind == "text" else None)
-        return self.number(Row("secret", ("",), ("",), (number,))) if is_hidden else number
+        if is_flag or not is_secret(name, self._text(number) or None):
+            return number
+        if len(self._text(number)) >= LEAST_SECRET and is_secret(name, None):
+            self.secrets.add(self._text(number))
+        return self.number(Row("secret", ("",), ("",), (number,)))
 
     def _without_secrets(self, row: Row) -> Row:
         """Parts are named by their field, their key, the option in front of them or the first of a pair."""
@@ -96,6 +103,11 @@ class Values:
     def _text(self, number: int) -> str:
         """Empty if it is none."""
         return self.rows[number].name if self.rows[number].kind == "text" else ""
+
+    def _hidden(self, text: str) -> str:
+        for secret in self.secrets:
+            text = text.replace(secret, "***")
+        return hidden(text)
 
     # --- what differs --------------------------------------------------------------------------
 
@@ -157,7 +169,7 @@ class Values:
         if not self.is_shown:
             return f"<{row.kind if row.kind in _LEAVES or not row.name else safe_line(row.name)}>"
         if row.kind == "text":
-            return _text(row.name, most, start, whole=int(row.head[1]))
+            return self._quoted(row, most, start)
         written = ""
         for piece in self._pieces(row):
             written += piece
@@ -169,7 +181,7 @@ class Values:
         """Long values from where they part."""
         one, other = self.rows[base], self.rows[now]
         if one.kind == other.kind == "text":
-            texts = hidden(one.name), hidden(other.name)
+            texts = self._hidden(one.name), self._hidden(other.name)
             start = max(0, _common_start(*texts) - AROUND)
             begin = start if max(map(len, texts)) > most else 0
             return self.shown(base, most, start=begin), self.shown(now, most, start=begin)
@@ -177,15 +189,21 @@ class Values:
         start = max(0, _common_start(whole, changed) - AROUND)
         return _window(whole, start, most), _window(changed, start, most)
 
+    def _quoted(self, row: Row, most: int, start: int = 0) -> str:
+        known = self._hidden(row.name)
+        shown = known[start : start + most]
+        is_cut = start + most < len(known) or len(row.name) < int(row.head[1])
+        return safe_line(f"{'…' if start else ''}{shown!r}{'…' if is_cut else ''}")
+
     def _written(self, number: int) -> Iterator[str]:
         """In pieces: who has enough of them asks for no more."""
         yield from self._pieces(self.rows[number])
 
     def _pieces(self, row: Row) -> Iterator[str]:
         if row.kind == "text":
-            yield _text(row.name, 80, 0, whole=int(row.head[1]))
+            yield self._quoted(row, 80)
         elif row.kind == "bytes":
-            text = hidden(row.name)
+            text = self._hidden(row.name)
             yield f"b'{text[:80]}{'…' if len(text) > 80 else ''}'"
         elif row.kind == "secret":
             yield "'***'"
@@ -194,7 +212,7 @@ class Values:
         elif row.kind == "opaque":
             yield f"<{row.name}>"
         elif row.kind in ("atom", "cycle"):
-            yield hidden(row.name) if row.kind == "atom" else f"<{row.name} again>"
+            yield self._hidden(row.name) if row.kind == "atom" else f"<{row.name} again>"
         elif row.kind in _NAMED:
             yield from self._object(row)
         else:
@@ -314,11 +332,3 @@ def _window(text: str, start: int, most: int) -> str:
     begin = start if start + AROUND > most else 0
     end = "…" if begin + most < len(text) else ""
     return f"{'…' if begin else ''}{text[begin : begin + most]}{end}"
-
-
-def _text(text: str, most: int, start: int, *, whole: int) -> str:
-    """`whole` is how long it was before the child cut it."""
-    known = hidden(text)
-    shown = known[start : start + most]
-    is_cut = start + most < len(known) or len(text) < whole
-    return safe_line(f"{'…' if start else ''}{shown!r}{'…' if is_cut else ''}")

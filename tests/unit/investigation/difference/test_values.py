@@ -66,6 +66,15 @@ def test_what_only_speaks_of_secrets_is_shown(name: str, value: Any) -> None:
     assert "***" not in shown(name, value)
 
 
+def test_a_known_secret_is_hidden_in_every_text() -> None:
+    values = Values()
+    given(values, password=SECRET)
+
+    number = given(values, text=f"ann:{SECRET}").given["text"]
+
+    assert values.shown(number, 60) == "'ann:***'"
+
+
 def test_where_two_long_texts_part_shows_no_piece_of_a_secret() -> None:
     values = Values()
     text = "x" * 300 + "password=hunter{}"
