@@ -106,7 +106,7 @@ class BaseRuns:
             why = f"{before.elsewhere} was imported there"
         elif before.failed and self.left_out:
             why = f"the copy lacks {few(map(label, self.left_out))}"
-        elif not before.is_known and not is_absent:
+        elif not (before.is_known or before.letter == "S" or is_absent):
             why = before.words
         if why is not None:
             self.unknown[name] = why

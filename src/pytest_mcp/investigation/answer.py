@@ -100,7 +100,9 @@ class Findings:
         """For example: failed in 5 of 5 runs alone."""
         done = "passed" if not self.failed else "failed"
         count = len(self.failed) or len(self.known)
-        return f"{done} in {count} of {len(self.known)} {_runs(len(self.known))} alone"
+        skipped = sum(each.letter == "S" for each in self.alone.outcomes)
+        others = f", skipped in {skipped}" if skipped else ""
+        return f"{done} in {count} of {len(self.known)} {_runs(len(self.known))} alone{others}"
 
 
 def answer_of(findings: Findings) -> InvestigateResult:
@@ -156,6 +158,8 @@ def judge(findings: Findings) -> tuple[Kind, str]:
         return _judge_hangs(findings)
     if not findings.alone.outcomes:
         return "inconclusive", "low: the time was over before the test had run"
+    if skip := next((each for each in findings.alone.outcomes if each.letter == "S" and not findings.known), None):
+        return "passes", f"high: it is skipped ({skip.words})"
     if not findings.known:
         return "inconclusive", f"low: the test has no outcome: {findings.alone.outcomes[-1].words}"
     if findings.alone.is_mixed:
@@ -202,8 +206,6 @@ def _judge_failures(findings: Findings) -> tuple[Kind, str]:
 
 
 def _judge_passes(findings: Findings) -> tuple[Kind, str]:
-    if all(each.letter == "S" for each in findings.known):
-        return "passes", f"high: it is skipped ({findings.known[0].words})"
     order = findings.order
     is_tried = order is not None and order.is_complete
     level = "low" if not is_tried else "high" if len(findings.known) >= MANY_RUNS else "medium"

@@ -278,4 +278,6 @@ def has_file(runner: Runner, node_id: str) -> bool:
 def _problem(seen: Outcome) -> str | None:
     if seen.elsewhere is not None:
         return f"says nothing, because it imported {seen.elsewhere}"
+    if seen.letter == "S":
+        return f"it is skipped there ({seen.words})"
     return None if seen.is_known else seen.words

@@ -161,7 +161,7 @@ class Case:
             findings = await self._failing(findings)
         elif findings.hung and not findings.known:
             findings = replace(findings, base=await self._at_base([seen.seeds[0]]))
-        elif findings.known and any(each.letter != "S" for each in findings.known):
+        elif findings.known:
             findings = await self._passing(findings)
         return replace(findings, is_cut_short=self.runner.deadline.left < LEAST_SECONDS)
 

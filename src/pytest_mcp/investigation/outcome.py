@@ -39,7 +39,8 @@ class Outcome:
 
     @property
     def is_known(self) -> bool:
-        return self.letter not in ("?", "C", "H")
+        """Whether it ran to its end. A test that is skipped says nothing about the code."""
+        return self.letter in ("P", "F", "R")
 
     @property
     def failed(self) -> bool:
@@ -47,7 +48,7 @@ class Outcome:
 
     @property
     def passed(self) -> bool:
-        return self.letter in ("P", "S")
+        return self.letter == "P"
 
     def is_like(self, others: Sequence["Outcome"]) -> bool:
         """Whether it failed by the same statement as one of them, with the same values.

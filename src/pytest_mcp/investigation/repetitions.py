@@ -26,7 +26,7 @@ LEAST_FOR_ONE = 10
 # After so many runs without an outcome there are no more.
 MAX_UNKNOWN = 2
 # How often seeds are tried again before they are said to decide: chance alone does that in 1 of 64 cases.
-REPETITIONS = 3
+TRIES_OF_SEEDS = 3
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ async def reproduce(runner: Runner, node_id: str, alone: Alone) -> Reproduction 
     if not str(failing):
         return None
     runner.on_step(f"with {failing} again")
-    times = f"{REPETITIONS + 1} of {REPETITIONS + 1}"
+    times = f"{TRIES_OF_SEEDS + 1} of {TRIES_OF_SEEDS + 1}"
     try:
         if not await _repeats(runner, node_id, failing, failed=True):
             return Reproduction("the seed does not decide")
@@ -152,7 +152,7 @@ async def reproduce(runner: Runner, node_id: str, alone: Alone) -> Reproduction 
 
 
 async def _repeats(runner: Runner, node_id: str, seeds: Seeds, *, failed: bool) -> bool:
-    for _ in range(REPETITIONS):
+    for _ in range(TRIES_OF_SEEDS):
         seen = await run_once(seeds.apply(runner), node_id)
         if not (seen.failed if failed else seen.passed):
             return False

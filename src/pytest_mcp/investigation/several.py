@@ -176,11 +176,11 @@ def _place(culprit: Culprit) -> str:
 def kind_of(outcomes: Sequence[Outcome]) -> Kind:
     """As far as runs together with the others show it."""
     letters = {each.letter for each in outcomes}
-    if "R" in letters or (letters & {"P", "S"} and letters & {"F", "H"}):
+    if "R" in letters or ("P" in letters and letters & {"F", "H"}):
         return "flaky"
     if "H" in letters:
         return "hangs"
-    if letters and letters <= {"F", "C"}:
+    if letters & {"F", "C"} and letters <= {"F", "C", "S"}:
         return "deterministic"
     return "passes" if letters and letters <= {"P", "S"} else "inconclusive"
 

@@ -263,7 +263,7 @@ class _Steps:
         paths = [] if failed else [each.file for each in failures]
         run = await self.runner.run(failed or None, paths=paths)
         outcomes = {name: outcome_of(run, name) for name in failed or paths}
-        self.findings.failing = {name: each for name, each in outcomes.items() if not each.passed}
+        self.findings.failing = {name: each for name, each in outcomes.items() if each.letter not in "PS"}
         if self.findings.failing:
             # That is the answer, whatever mutants would say.
             self.scope.cancel()

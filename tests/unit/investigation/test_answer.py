@@ -82,6 +82,15 @@ CASES: dict[str, tuple[Findings, Kind, str, str]] = {
     "repeated by a plugin": (alone("R"), "flaky", "high", ""),
     "never": (replace(NEVER, order=IN_ORDER), "passes", "medium", "and in the suite's order"),
     "skipped": (alone(*"SSSSS"), "passes", "high", "skipped"),
+    "skipped after it passed": (alone(*"PSS"), "passes", "low", "passed in 1 of 1 run alone, skipped in 2"),
+    "skipped after it failed": (alone(*"FSS"), "deterministic", "low", "failed in 1 of 1 run alone, skipped in 2"),
+    "skipped after it hung": (alone(*"HS"), "hangs", "low", ""),
+    "skipped at the base": (
+        replace(ALWAYS, base=AtBase(MAIN, (seen("S"),), problem="skipped")),
+        "deterministic",
+        "medium",
+        "",
+    ),
     "never, but its order was not tried": (replace(NEVER, order=UNFINISHED), "passes", "low", "could not be tried"),
     "after another": (
         replace(NEVER, order=polluted("fails_after", LEAK)),

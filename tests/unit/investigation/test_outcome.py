@@ -129,3 +129,9 @@ def test_seeds_and_foreign_imports_are_kept() -> None:
     seen = outcome_of(execution(session(Seeded(7), foreign, one_test(TEST), selected=1)), TEST)
 
     assert (seen.random_seed, seen.elsewhere) == (7, "shop from /elsewhere/shop.py")
+
+
+def test_a_skip_is_neither_a_pass_nor_a_failure() -> None:
+    seen = Outcome("S", "no network")
+
+    assert (seen.is_known, seen.passed, seen.failed) == (False, False, False)

@@ -15,6 +15,7 @@ from pytest_mcp.investigation.several import WrongCalls, kind_of, partings
         ("R", "flaky"),
         ("HF", "hangs"),
         ("PP", "passes"),
+        ("FS", "deterministic"),
         ("?F", "inconclusive"),
     ],
 )

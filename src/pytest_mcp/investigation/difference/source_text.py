@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from difflib import SequenceMatcher
 from pathlib import Path
 
+from pytest_mcp.investigation.difference.values import common_start
 from pytest_mcp.investigation.result import Sides
 from pytest_mcp.text import in_line
 
@@ -65,7 +66,8 @@ def parting(
             last = other
             continue
         if one is not None and other is not None and one not in moved and other not in known:
-            return f"{_line(other, now_text)}, {sides.base} {_quoted(one, base_text)}"
+            shown_from = _parting_of(_text(one, base_text), _text(other, now_text))
+            return f"{_line(other, now_text, shown_from)}, {sides.base} {_quoted(one, base_text, shown_from)}"
         start = "" if last is None else f"{_line(last, now_text)}: then "
         return start + sides.both(_where(one, base_text), _where(other, now_text))
     return None
@@ -78,14 +80,25 @@ def moved_lines(base: Sequence[str], now: Sequence[str]) -> Mapping[int, int]:
     return {block.a + step + 1: block.b + step + 1 for block in blocks for step in range(block.size)}
 
 
-def _line(number: int, text: Sequence[str]) -> str:
-    return f"line {number} {_quoted(number, text)}"
+def _line(number: int, text: Sequence[str], start: int = 0) -> str:
+    return f"line {number} {_quoted(number, text, start)}"
 
 
 def _where(number: int | None, text: Sequence[str]) -> str:
     return "the end" if number is None else _line(number, text)
 
 
-def _quoted(number: int, text: Sequence[str]) -> str:
-    words = text[number - 1].strip() if 0 < number <= len(text) else "?"
-    return in_line(f"`{words[:SHOWN]}{'…' if len(words) > SHOWN else ''}`")
+def _quoted(number: int, text: Sequence[str], start: int = 0) -> str:
+    whole = _text(number, text)
+    words = whole[start : start + SHOWN]
+    return in_line(f"`{'…' if start else ''}{words}{'…' if len(whole) > start + SHOWN else ''}`")
+
+
+def _text(number: int, text: Sequence[str]) -> str:
+    return text[number - 1].strip() if 0 < number <= len(text) else "?"
+
+
+def _parting_of(one: str, other: str) -> int:
+    """From where on both are shown: a little before they part, if that would not be seen else."""
+    same = common_start(one, other)
+    return max(0, same - SHOWN // 4) if same >= SHOWN else 0

@@ -182,11 +182,11 @@ class Values:
         one, other = self.rows[base], self.rows[now]
         if one.kind == other.kind == "text":
             texts = self._hidden(one.name), self._hidden(other.name)
-            start = max(0, _common_start(*texts) - AROUND)
+            start = max(0, common_start(*texts) - AROUND)
             begin = start if max(map(len, texts)) > most else 0
             return self.shown(base, most, start=begin), self.shown(now, most, start=begin)
         whole, changed = self.shown(base, WINDOW), self.shown(now, WINDOW)
-        start = max(0, _common_start(whole, changed) - AROUND)
+        start = max(0, common_start(whole, changed) - AROUND)
         return _window(whole, start, most), _window(changed, start, most)
 
     def _quoted(self, row: Row, most: int, start: int = 0) -> str:
@@ -319,7 +319,7 @@ def _template(one: str, other: str) -> re.Pattern[str]:
     return re.compile("".join(gap + word for gap, word in zip(gaps, [*kept, "", ""], strict=False)))
 
 
-def _common_start(one: str, other: str) -> int:
+def common_start(one: str, other: str) -> int:
     return next(
         (place for place, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]),
         min(len(one), len(other)),

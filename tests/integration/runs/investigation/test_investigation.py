@@ -86,7 +86,7 @@ async def test_the_order_is_kept_whatever_addopts_do_to_it_and_a_call_that_canno
 async def test_a_hash_seed_that_decides_is_named(bench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
     bench.write({"test_victim.py": f"import os\ndef test_it(): assert os.environ['{HASH_SEED}'] == '1'\n"})
     monkeypatch.setattr(repetitions, "hash_seeds", lambda _runner, number: [Seeds(1), *[Seeds(2)] * (number - 1)])
-    monkeypatch.setattr(repetitions, "REPETITIONS", 1)
+    monkeypatch.setattr(repetitions, "TRIES_OF_SEEDS", 1)
 
     found = await bench.investigate(node_id=VICTIM)
 

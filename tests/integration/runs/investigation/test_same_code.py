@@ -81,7 +81,7 @@ async def test_the_state_that_other_tests_leave_is_named(bench: Workbench, name:
 async def test_of_a_flaky_test_the_call_that_gave_two_results_is_told(
     bench: Workbench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(repetitions, "REPETITIONS", 1)
+    monkeypatch.setattr(repetitions, "TRIES_OF_SEEDS", 1)
 
     found = await investigated(bench, "test_turn")
 

@@ -32,6 +32,12 @@ def test_two_runs_part_at_the_first_line_that_is_not_the_same(
     assert parting(base, now, BASE, text, AT_BASE) == expected
 
 
+def test_long_lines_that_part_at_their_end_are_shown_from_there() -> None:
+    base, now = (["def f(a):", f"    return {'a' * 60} + {number}"] for number in (1, 2))
+
+    assert parting([2], [2], base, now, AT_BASE) == f"line 2 `…{'a' * 9} + 2`, at the base `…{'a' * 9} + 1`"
+
+
 OLD = ["class A:", "    def f(self):", "        return 1", "def f():", "    return 1"]
 NEW = ["import os", *OLD[:2], "        return 2", *OLD[3:], "def g():", "    pass"]
 
