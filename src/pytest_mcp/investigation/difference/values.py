@@ -58,7 +58,7 @@ class Values:
     # If not, the class of a value stands for it.
     is_shown: bool = True
     # Texts that a name has shown to be secrets. They are hidden in other texts too.
-    secrets: set[str] = field(default_factory=set)
+    concealed: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.number(Row("cut", ("",)))
@@ -83,7 +83,7 @@ class Values:
         if is_flag or not is_secret(name, self._text(number) or None):
             return number
         if len(self._text(number)) >= LEAST_SECRET and is_secret(name, None):
-            self.secrets.add(self._text(number))
+            self.concealed.add(self._text(number))
         return self.number(Row("secret", ("",), ("",), (number,)))
 
     def _without_secrets(self, row: Row) -> Row:
@@ -105,7 +105,7 @@ class Values:
         return self.rows[number].name if self.rows[number].kind == "text" else ""
 
     def _hidden(self, text: str) -> str:
-        for secret in self.secrets:
+        for secret in self.concealed:
             text = text.replace(secret, "***")
         return hidden(text)
 
