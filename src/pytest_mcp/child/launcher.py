@@ -95,6 +95,7 @@ def plugins_of(channel: Any, job: Job) -> list[Any]:
     caches = ours("bytecode").FreshBytecode(job["root"])
     reporter = ours("reporter").Reporter(channel, job)
     plugins = [reporter, ours("admission").Admission(channel, job), caches]
+    plugins.append(ours("xdist_controller").Workers(channel, job))
     if not job["collect_only"]:
         plugins.append(ours("tests_to_run").LiftedThreshold(reporter, job))
     if job["ids"] is not None:
@@ -107,8 +108,6 @@ def plugins_of(channel: Any, job: Job) -> list[Any]:
         plugins.append(ours("timing").Timer(reporter))
     if job["proof"] is not None:
         plugins.append(ours("proving").Proving(reporter, job, os.path.dirname(channel.path)))
-    if job["workers"] is not None:
-        plugins.append(ours("xdist_controller").RequestedWorkers(channel, job))
     if job["moved"] is not None:
         plugins.append(ours("import_origins").MovedSource(channel.emit, *job["moved"]))
     if job["portrait"]:

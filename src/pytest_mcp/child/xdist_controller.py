@@ -77,26 +77,33 @@ def ungrouped(nodeid: str) -> str:
     return path + separator + names[:end] if end > names.rfind("]") else nodeid
 
 
-class RequestedWorkers:
-    """Passes the number of workers that a call asks for to xdist, behind the project's addopts."""
+class Workers:
+    """Tells xdist how many workers a call asks for, behind the project's addopts, or how many their `auto` may be."""
 
     def __init__(self, channel: Channel, job: Job) -> None:
         self.emit = channel.emit
-        self.count = job["workers"] or 1
+        self.count = job["workers"]
+        self.most = job["max_workers"]
 
     # A wrapper, so that plugins that look for xdist's options in this hook, as pytest-cov does, find these.
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_load_initial_conftests(self, early_config: Any, args: list[str]) -> Generator[None, None, None]:
         # By its entry point, or as a module: `-p xdist.plugin`, where plugins are not loaded by themselves.
         if any(map(early_config.pluginmanager.hasplugin, ("xdist", "xdist.plugin"))):
-            processes = self.count if self.count > 1 else 0
-            early_config.known_args_namespace.numprocesses = processes
-            early_config.known_args_namespace.maxprocesses = None
-            args += ["--numprocesses=%d" % processes, "--maxprocesses=%d" % self.count]
-        elif self.count > 1:
+            self.limit(early_config.known_args_namespace, args)
+        elif (self.count or 1) > 1:
             self.emit("no_xdist", installed=find_spec("xdist") is not None)
             raise pytest.UsageError("pytest-xdist is not available")
         yield
+
+    def limit(self, options: Any, args: list[str]) -> None:
+        if self.count is not None:
+            options.numprocesses = self.count if self.count > 1 else 0
+            options.maxprocesses = None
+            args += ["--numprocesses=%d" % options.numprocesses, "--maxprocesses=%d" % self.count]
+        elif options.numprocesses in ("auto", "logical"):
+            options.maxprocesses = min(options.maxprocesses or self.most, self.most)
+            args.append("--maxprocesses=%d" % options.maxprocesses)
 
 
 class Controller:

@@ -9,13 +9,14 @@ that may pass others: it takes nothing from those that wait.
 import fcntl
 import json
 import logging
+import math
 import os
 import stat
 import time
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from pathlib import Path
 
 import anyio
@@ -46,6 +47,8 @@ class Need:
     may_pass: bool = False
     # What other runs should not use at the same time.
     checkout: str | None = None
+    # In seconds. Whoever has waited for so long begins with one core, though none is free: clients give up some time.
+    patience: float = math.inf
 
 
 @dataclass
@@ -55,7 +58,13 @@ class Held:
     cores: int
     # How many other runs of the same checkout were active at the same time; known when it has ended.
     others: int = 0
+    # Whether it began because it had waited for too long.
+    is_late: bool = False
     locks: list[int] = field(default_factory=list)
+
+    def free(self) -> None:
+        while self.locks:
+            os.close(self.locks.pop())
 
 
 @dataclass(frozen=True)
@@ -70,23 +79,22 @@ class CoreQueue:
 
         Where files cannot be locked nobody waits.
         """
-        held, ticket = Held(need.most), None
-        try:
+        held = Held(need.most)
+        async with AsyncExitStack() as ends:
+            ends.callback(held.free)
             try:
                 ticket = _Ticket.drawn(_usable(self.folder), need.checkout)
+                await ends.enter_async_context(_until_over_or_cancelled(partial(ticket.end, held)))
                 await self._wait(ticket, need, held, tell)
             except OSError as error:
                 logger.info("the cores of this machine cannot be shared: %s", error)
             yield held
-        finally:
-            for lock in held.locks:
-                os.close(lock)
-            if ticket is not None:
-                held.others = ticket.end()
 
     async def _wait(self, ticket: "_Ticket", need: Need, held: Held, tell: Callable[[int], None]) -> None:
+        end = anyio.current_time() + need.patience
         while (cores := self._taken(ticket, need, held)) is None:
-            if ticket.waits_in_vain():
+            held.is_late = anyio.current_time() >= end
+            if held.is_late or ticket.waits_in_vain():
                 cores = 1 + self._lock(need.most - 1, held)
                 break
             tell(ahead := ticket.ahead())
@@ -99,8 +107,7 @@ class CoreQueue:
         if not ticket.ahead():
             if (taken := self._lock(need.most, held)) >= min(need.least, self.cores):
                 return max(taken, need.least)
-            while held.locks:
-                os.close(held.locks.pop())
+            held.free()
         if need.may_pass and (lock := _locked(self.folder / _PASS)) is not None:
             held.locks.append(lock)
             return need.least
@@ -114,6 +121,31 @@ class CoreQueue:
             if (lock := _locked(self.folder / f"{_CORE}{number}")) is not None:
                 held.locks.append(lock)
         return len(held.locks)
+
+
+@asynccontextmanager
+async def _until_over_or_cancelled(end: Callable[[], None]) -> AsyncIterator[None]:
+    """Call `end` after the block, but at once if the block is cancelled, whatever that has still to clean up.
+
+    A call that is cancelled no longer counts as a run: its processes are gone in a moment.
+    """
+
+    async def wait() -> None:
+        try:
+            await anyio.sleep_forever()
+        finally:
+            end()
+
+    raised: Exception | None = None
+    async with anyio.create_task_group() as waiting:
+        waiting.start_soon(wait)
+        try:
+            yield
+        except Exception as error:  # noqa: BLE001 - the group would wrap it
+            raised = error
+        waiting.cancel_scope.cancel()
+    if raised is not None:
+        raise raised
 
 
 class _Ticket:
@@ -176,14 +208,15 @@ class _Ticket:
                 return pid
         return 0
 
-    def end(self) -> int:
-        """Remove it. How many other runs of the same checkout were active meanwhile."""
+    def end(self, held: Held | None = None) -> None:
+        """Remove it, and note how many other runs of the same checkout were active meanwhile."""
         with suppress(OSError):
             self.others.update(os.pread(self.lock, _MAX_BYTES, 0).decode("ascii", "replace").splitlines()[1:])
         with suppress(OSError):
             self.path.unlink()
         os.close(self.lock)
-        return len(self.others)
+        if held is not None:
+            held.others = len(self.others)
 
     def _runs(self) -> list[Path]:
         """The files of other calls that run. Those of all calls that are gone are removed."""

@@ -163,6 +163,8 @@ class Job(TypedDict):
     unreached: list[str]
     # How many of xdist's workers run the tests, whatever the project's addopts say; None leaves it to those.
     workers: int | None
+    # The most of them where addopts say `auto`: as many as there are cores for.
+    max_workers: int
     # Exactly these tests, in this order and in one process. None: whatever the arguments select.
     ids: list[str] | None
     trace: Trace | None

@@ -53,6 +53,7 @@ def build(request: Request, config: Config, python: Path, *, own_prefix: Path, c
             "files": None,
             "unreached": [],
             "workers": workers,
+            "max_workers": config.max_workers,
             "ids": None,
             "trace": None,
             "calls": None,

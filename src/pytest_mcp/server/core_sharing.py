@@ -3,18 +3,31 @@
 The queue itself is in `process/core_queue.py`.
 """
 
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+import configparser
+import re
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
 
 from pytest_mcp.api.requests import Arguments, ExecuteTests
 from pytest_mcp.config.model import CORES, Config
 from pytest_mcp.process.core_queue import CoreQueue, Held, Need
-from pytest_mcp.python import git_files, user_dirs
+from pytest_mcp.python import files, git_files, user_dirs
 from pytest_mcp.run.run import OnProgress, Project, Steps
 from pytest_mcp.tools import Tool
 
 FOLDER = "pytest-mcp/cores"
+# Files with settings of pytest, and the tables or the section that they are in.
+_TABLES = (
+    ("pytest.toml", ("pytest",)),
+    (".pytest.toml", ("pytest",)),
+    ("pyproject.toml", ("tool", "pytest")),
+    ("pyproject.toml", ("tool", "pytest", "ini_options")),
+)
+_SECTIONS = {"pytest.ini": "pytest", ".pytest.ini": "pytest", "tox.ini": "pytest", "setup.cfg": "tool:pytest"}
+_WORKERS = re.compile(r"(?<!\S)(?:-n|--numprocesses)[ =]?(auto|logical|\d{1,4})(?!\S)")
 
 
 @dataclass(frozen=True)
@@ -31,8 +44,10 @@ class Turn:
         held, others = self.held, self.held.others
         runs = "Another run" if others == 1 else f"{others} other runs"
         disturbing = f"{runs} of this checkout went on at the same time: databases, ports and files can get mixed up."
+        late = f"No core was free for {self.need.patience:g} s, so it ran beside other calls, which takes longer."
         fewer = f"workers: auto found {held.cores} of {self.need.most} cores free."
-        return [disturbing] * (others > 0) + [fewer] * (held.cores < self.need.most)
+        is_fewer = held.cores < self.need.most
+        return [disturbing] * (others > 0) + [late] * held.is_late + [fewer] * (is_fewer and not held.is_late)
 
 
 class PlaceInQueue:
@@ -59,7 +74,7 @@ async def turn_of(tool: Tool, request: Arguments, project: Project, tell: Callab
         return
     queue = CoreQueue(user_dirs.runtime(config.environment) / FOLDER, CORES)
     async with queue.held(need, tell) as held:
-        if need.least < need.most:
+        if held.cores < need.most:
             project = replace(project, config=config._replace(max_workers=held.cores))
         yield Turn(project, held, need)
 
@@ -69,12 +84,31 @@ def need_of(tool: Tool, request: Arguments, config: Config) -> Need:
     alone = tool.runs_tests and config.shard is None
     checkout = git_files.find(config.root) if alone else None
     place = str(checkout.top if checkout else config.root) if alone else None
+    # A client gives up a little later than after the usual time limit, or one that it has set itself.
+    patience = max(getattr(request, "timeout", None) or 0, config.default_timeout)
+    need = Need(checkout=place, patience=patience)
     if not isinstance(request, ExecuteTests):
-        return Need(checkout=place)
-    most = config.max_workers
-    if request.workers == "auto":
-        return Need(1, min(CORES, most), checkout=place)
-    workers = min(request.workers or 1, most)
+        return need
+    workers = workers_in_addopts(config.root) if request.workers is None else request.workers
+    most = min(CORES if workers == "auto" else workers, config.max_workers)
+    least = 1 if workers == "auto" else most
     targets = [target for _, target in request.targets]
     is_one = len(targets) == 1 and targets[0].selector is not None
-    return Need(workers, workers, may_pass=is_one and workers == 1, checkout=place)
+    return replace(need, least=least, most=most, may_pass=is_one and least == 1)
+
+
+def workers_in_addopts(root: Path) -> int | Literal["auto"]:
+    """How many workers the project's own settings start. Settings in other places than its root are not seen."""
+    words = [word for addopts in _addopts(root) for word in _WORKERS.findall(addopts)] or ["1"]
+    return max(1, int(words[-1])) if words[-1].isdecimal() else "auto"
+
+
+def _addopts(root: Path) -> Iterator[str]:
+    for name, tables in _TABLES:
+        addopts = files.table(files.toml(root / name), *tables).get("addopts", "")
+        yield " ".join(files.strings(addopts)) or str(addopts)
+    for name, section in _SECTIONS.items():
+        parser = configparser.RawConfigParser(strict=False, allow_no_value=True)
+        with suppress(configparser.Error):
+            parser.read_string(files.text(root / name))
+            yield parser.get(section, "addopts", fallback="") or ""

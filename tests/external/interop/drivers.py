@@ -59,8 +59,6 @@ class Way:
 def driven(way: Way, root: Path, flags: Sequence[str] = ()) -> dict[str, Answer]:
     way.skip_if_missing()
     write_files(root, project.FILES)
-    # A cancelled run may still be ending when the next begins, and only a server that shares cores says so.
-    flags = "--no-share", *flags
     # Without plugins, which would take longer than all the rest.
     python = ENVIRONMENTS["demo"].python
     job = {"era": way.era, "packages": str(TYPESCRIPT.folder), "steps": project.steps(root, cancelling=way.cancels)}

@@ -39,6 +39,7 @@ JOB: Job = {
     "files": None,
     "unreached": [],
     "workers": None,
+    "max_workers": 64,
     "ids": None,
     "trace": None,
     "calls": None,

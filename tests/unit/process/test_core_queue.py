@@ -283,6 +283,57 @@ async def test_a_cancelled_call_leaves_the_queue(queue: CoreQueue) -> None:
     assert second.held is None
 
 
+async def test_a_call_is_no_run_any_more_from_the_moment_it_is_cancelled_but_keeps_its_cores(queue: CoreQueue) -> None:
+    runs, is_cleaning_up, may_end = anyio.Event(), anyio.Event(), anyio.Event()
+
+    async def cleaning_up() -> None:
+        async with queue.held(Need(checkout="/here"), lambda _ahead: None):
+            runs.set()
+            try:
+                await anyio.sleep_forever()
+            finally:
+                is_cleaning_up.set()
+                with anyio.CancelScope(shield=True):
+                    await may_end.wait()
+
+    with anyio.fail_after(PATIENCE):
+        async with anyio.create_task_group() as cancelled:
+            cancelled.start_soon(cleaning_up)
+            await runs.wait()
+            cancelled.cancel_scope.cancel()
+            with anyio.move_on_after(PATIENCE, shield=True):
+                await is_cleaning_up.wait()
+                async with queue.held(Need(1, 2, checkout="/here"), lambda _ahead: None) as held:
+                    assert held.cores == 1
+            may_end.set()
+
+    assert held.others == 0
+
+
+async def test_whatever_a_call_raises_comes_out_of_the_block_as_it_was(queue: CoreQueue) -> None:
+    with pytest.raises(ValueError, match="mine"):
+        async with queue.held(ONE, lambda _ahead: None):
+            raise ValueError("mine")
+
+    assert calls_in(queue) == []
+
+
+async def test_who_has_waited_for_as_long_as_it_may_begins_with_one_core(queue: CoreQueue) -> None:
+    """So nobody starves, whatever the others do: those before it too have begun or are waiting for less."""
+    busy = Waiter(queue, Need(2, 2))
+
+    with anyio.fail_after(PATIENCE):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(busy.run)
+            await until(busy.has_cores)
+            for _ in range(3):
+                async with queue.held(Need(2, 2, patience=0.1), lambda _ahead: None) as held:
+                    assert held == Held(1, is_late=True)
+            assert not (await busy.end()).is_late
+
+    assert calls_in(queue) == []
+
+
 @pytest.mark.parametrize("state", ["a file", "not writable", "removed", "of another machine"])
 async def test_where_nothing_can_be_locked_nobody_waits(
     queue: CoreQueue, state: str, monkeypatch: pytest.MonkeyPatch

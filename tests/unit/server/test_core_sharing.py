@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from pytest_mcp.config.model import CORES, Options, Shard, configure
+from pytest_mcp.config.model import CORES, DEFAULT_TIMEOUT, Options, Shard, configure
 from pytest_mcp.process.core_queue import Held, Need
 from pytest_mcp.run.run import Project, Steps
-from pytest_mcp.server.core_sharing import PlaceInQueue, Turn, need_of
+from pytest_mcp.server.core_sharing import PlaceInQueue, Turn, need_of, workers_in_addopts
 from pytest_mcp.tools import BY_NAME
 
 
@@ -34,12 +34,43 @@ def need(root: Path, tool: str = "execute_tests", *, shard: Shard | None = None,
         ({"workers": 3}, (3, 3), False),
         ({"workers": 9}, (4, 4), False),
         ({"workers": "auto"}, (1, min(CORES, 4)), False),
+        ({"workers": "auto", "node_ids": ["test_a.py::test_a"]}, (1, min(CORES, 4)), True),
     ],
 )
 def test_a_call_needs_a_core_for_each_worker_and_one_test_may_pass(
     root: Path, arguments: dict[str, Any], cores: tuple[int, int], may_pass: bool
 ) -> None:
-    assert need(root, **arguments) == Need(*cores, may_pass=may_pass, checkout=str(root))
+    assert need(root, **arguments) == Need(*cores, may_pass=may_pass, checkout=str(root), patience=DEFAULT_TIMEOUT)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "workers"),
+    [
+        ("pytest.ini", "[pytest]\naddopts = -q\n    -n auto\n", "auto"),
+        ("tox.ini", "[pytest]\naddopts = --numprocesses=logical\n", "auto"),
+        ("setup.cfg", "[tool:pytest]\naddopts: -n4 -q\n", 4),
+        ("pyproject.toml", '[tool.pytest.ini_options]\naddopts = "-n=auto"\n', "auto"),
+        ("pyproject.toml", '[tool.pytest]\naddopts = ["-n", "auto", "-n", "2"]\n', 2),
+        ("pytest.toml", '[pytest]\naddopts = ["-nauto"]\n', "auto"),
+        ("tox.ini", "[testenv]\ncommands = pytest -n auto\n", 1),
+        ("pytest.ini", "[pytest]\naddopts = -k n -n 0 --no-network auto\n", 1),
+        ("pytest.ini", "no section\n", 1),
+        ("pyproject.toml", "[tool.pytest.ini_options]\naddopts = 3\n", 1),
+    ],
+)
+def test_workers_that_the_project_starts_by_itself_need_cores_too(
+    root: Path, name: str, text: str, workers: int | str
+) -> None:
+    (root / name).write_text(text)
+
+    assert workers_in_addopts(root) == workers
+    assert need(root).most == min(CORES if workers == "auto" else int(workers), 4)
+    assert need(root, workers=2).most == 2
+
+
+def test_a_call_waits_no_longer_than_the_usual_time_limit_or_its_own_if_that_is_longer(root: Path) -> None:
+    assert need(root, timeout=7).patience == need(root, "discover_tests").patience == DEFAULT_TIMEOUT
+    assert need(root, timeout=2 * DEFAULT_TIMEOUT).patience == 2 * DEFAULT_TIMEOUT
 
 
 def test_only_whole_runs_of_tests_disturb_each_other(root: Path) -> None:
@@ -70,6 +101,9 @@ def test_notices_tell_what_a_call_shared(root: Path) -> None:
     project = Project(configure(Options(root=str(root)), {}))
 
     assert Turn(project, Held(2), Need(1, 2)).notices == []
+    assert Turn(project, Held(1, is_late=True), Need(1, 2, patience=60)).notices == [
+        "No core was free for 60 s, so it ran beside other calls, which takes longer."
+    ]
     assert Turn(project, Held(1, others=3), Need(1, 2)).notices == [
         "3 other runs of this checkout went on at the same time: databases, ports and files can get mixed up.",
         "workers: auto found 1 of 2 cores free.",

@@ -8,7 +8,7 @@ import anyio
 import pytest
 
 from tests.support.waiting import processes_in, until
-from tests.support.workbench import PYTESTS, Failure, Workbench, call
+from tests.support.workbench import PYTESTS, Failure, Workbench, call, succeeded
 
 TEST = "def test_a(): pass\n"
 # Every kind of test, outcome, output and selection that an answer has a place for.
@@ -359,6 +359,22 @@ async def test_workers_of_the_projects_own_addopts_report_counts_and_messages(ev
     assert answer["verdict"] == "failed"
     # On a busy machine a worker or pytest itself may exit so late that it is killed, and a notice rightly says so.
     assert [notice for notice in answer["notices"] if "killed" not in notice] == []
+
+
+@pytest.mark.parametrize(("addopts", "allowed", "expected"), [("-n auto", 3, 3), ("-nauto --maxprocesses=2", 3, 2)])
+async def test_auto_in_addopts_means_as_many_workers_as_there_are_cores_for(
+    every_bench: Workbench, addopts: str, allowed: int, expected: int
+) -> None:
+    source = f"import os\ndef test_a(): assert os.environ['PYTEST_XDIST_WORKER_COUNT'] == '{expected}'\n"
+    settings = {"PYTEST_XDIST_AUTO_NUM_WORKERS": "9"}
+    every_bench.write({"pytest.ini": f"[pytest]\naddopts = {addopts}\n", "test_a.py": source})
+    config = every_bench.config._replace(
+        max_workers=allowed, environment={**every_bench.config.environment, **settings}
+    )
+
+    answer = succeeded(await call("execute_tests", {}, config))
+
+    assert (answer["verdict"], answer["tests"][0]["message"]) == ("passed", None)
 
 
 async def test_a_crashed_xdist_worker_fails_its_test_by_name(bench: Workbench) -> None:
