@@ -8,7 +8,7 @@ import logging
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass
-from functools import cache, cached_property, partial
+from functools import cached_property, partial
 from typing import Any, cast
 
 import anyio
@@ -60,53 +60,20 @@ logger = logging.getLogger(__name__)
 def create(config: Config, calls: Calls | None = None, observer: Observer | None = None) -> Server[Any]:
     """A server with all tools, for any transport. `calls` lets the caller end all calls that are running."""
     spare = Spare(wanted=config.spare, fingerprint=interpreter.state)
-    page = View(config)
     tasks = None if config.task_after is None else Tasks(after=config.task_after, longest=config.max_timeout)
-    handler = ToolCalls(config, calls or Calls(at_once=config.max_runs), spare, page, tasks, observer)
-
-    @asynccontextmanager
-    async def lifespan(_server: Server[Any]) -> AsyncIterator[None]:
-        try:
-            async with spare.kept(), nullcontext() if tasks is None else tasks.running():
-                yield
-        finally:
-            with anyio.CancelScope(shield=True):
-                await engine.finish_recording(config)
-
-    @cache
-    def advertised(*, has_page: bool) -> types.ListToolsResult:
-        """Once: making the schemas takes longer than all else in a request, and every client asks for them."""
-        return types.ListToolsResult(tools=[_advertised(tool, has_page=has_page) for tool in offered(config)])
-
-    async def list_tools(context: Context, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
-        return advertised(has_page=page.is_offered_to(context))
-
+    handler = ToolCalls(config, calls or Calls(at_once=config.max_runs), spare, View(config), tasks, observer)
     server = Server(
         "pytest-mcp",
         version=__version__,
         title="pytest",
         instructions=INSTRUCTIONS,
-        lifespan=lifespan,
-        on_list_tools=list_tools,
+        lifespan=handler.lifespan,
+        on_list_tools=handler.list_tools,
     )
     server.add_request_handler("tools/call", types.CallToolRequestParams, handler.call)
-
-    async def explained(ctx: Context, call_next: CallNext) -> HandlerResult:
-        """Give the SDK's own errors, which say nothing but the code, the message and data of ours."""
-        try:
-            return await call_next(ctx)
-        except ValidationError as error:
-            faults = [_fault_of_params(details) for details in error.errors(include_url=False)]
-            raise MCPError(**serialize.of_error(InvalidParams(faults), config.max_reply_bytes)) from error
-        except MCPError as error:
-            # Our own errors have data. The SDK's one error with this code and no data means: not initialized.
-            if error.code != INVALID_PARAMS or error.data:
-                raise
-            raise MCPError(**serialize.of_error(NotInitialized(ctx.method))) from error
-
-    server.middleware.append(explained)
-    if page.is_possible:
-        _add_page(server, page)
+    server.middleware.append(handler.explained)
+    if handler.page.is_possible:
+        _add_page(server, handler.page)
     if tasks is not None:
         tasks.add_to(server)
         server.middleware.append(_without_tasks_in_handshakes)
@@ -232,6 +199,37 @@ class ToolCalls:
     def tools(self) -> dict[str, Tool]:
         return {tool.name: tool for tool in offered(self.config)}
 
+    @cached_property
+    def advertised(self) -> list[types.Tool]:
+        """Once: making the schemas takes longer than all else in a request, and every client asks for them."""
+        return [_advertised(tool) for tool in self.tools.values()]
+
+    @asynccontextmanager
+    async def lifespan(self, _server: Server[Any]) -> AsyncIterator[None]:
+        try:
+            async with self.spare.kept(), nullcontext() if self.tasks is None else self.tasks.running():
+                yield
+        finally:
+            with anyio.CancelScope(shield=True):
+                await engine.finish_recording(self.config)
+
+    async def list_tools(self, context: Context, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+        has_page = self.page.is_offered_to(context)
+        return types.ListToolsResult(tools=[*map(_with_page, self.advertised)] if has_page else self.advertised)
+
+    async def explained(self, ctx: Context, call_next: CallNext) -> HandlerResult:
+        """Give the SDK's own errors, which say nothing but the code, the message and data of ours."""
+        try:
+            return await call_next(ctx)
+        except ValidationError as error:
+            faults = [_fault_of_params(details) for details in error.errors(include_url=False)]
+            raise MCPError(**serialize.of_error(InvalidParams(faults), self.config.max_reply_bytes)) from error
+        except MCPError as error:
+            # Our own errors have data. The SDK's one error with this code and no data means: not initialized.
+            if error.code != INVALID_PARAMS or error.data:
+                raise
+            raise MCPError(**serialize.of_error(NotInitialized(ctx.method))) from error
+
     async def call(
         self, context: Context, params: types.CallToolRequestParams
     ) -> types.CallToolResult | dict[str, Any]:
@@ -305,7 +303,7 @@ def _success(result: Shape, *, colour: bool) -> types.CallToolResult:
     return types.CallToolResult(content=[_text(answer)], structured_content=answer)
 
 
-def _advertised(tool: Tool, *, has_page: bool) -> types.Tool:
+def _advertised(tool: Tool) -> types.Tool:
     return types.Tool(
         name=tool.name,
         title=tool.title,
@@ -319,8 +317,12 @@ def _advertised(tool: Tool, *, has_page: bool) -> types.Tool:
             open_world_hint=tool.runs_tests,
         ),
         # Claude Code hides tools without this until the model searches for them.
-        _meta={"anthropic/alwaysLoad": True} | (apps_page.tool_meta(tool.name) if has_page else {}),
+        _meta={"anthropic/alwaysLoad": True},
     )
+
+
+def _with_page(tool: types.Tool) -> types.Tool:
+    return tool.model_copy(update={"meta": {**(tool.meta or {}), **apps_page.tool_meta(tool.name)}})
 
 
 def _failure(error: CallError, config: Config, request: Arguments | None = None) -> types.CallToolResult:
