@@ -94,7 +94,7 @@ class CoreQueue:
         end = anyio.current_time() + need.patience
         while (cores := self._taken(ticket, need, held)) is None:
             held.is_late = anyio.current_time() >= end
-            if held.is_late or ticket.waits_in_vain():
+            if held.is_late or ticket.waits_for_itself():
                 cores = 1 + self._lock(need.most - 1, held)
                 break
             tell(ahead := ticket.ahead())
@@ -177,9 +177,8 @@ class _Ticket:
         raise BlockingIOError("another process removes every new file")
 
     def ahead(self) -> int:
-        """How many calls that wait came before it, without those that nobody would let go on."""
-        before = [path for path in self.path.parent.glob(f"{_WAITS}*") if path < self.path]
-        return sum(_is_living(path) and not process_tree.is_stopped(self._process(path)) for path in before)
+        """How many calls that wait came before it."""
+        return sum(_is_living(path) for path in self.path.parent.glob(f"{_WAITS}*") if path < self.path)
 
     def begin(self) -> None:
         """It runs from now on. What runs in the same checkout learns of it, and it of them."""
@@ -190,12 +189,9 @@ class _Ticket:
                 with suppress(OSError), os.fdopen(os.open(other, os.O_WRONLY | os.O_APPEND), "w") as file:
                     file.write(f"{self.path.name}\n")
 
-    def waits_in_vain(self) -> bool:
-        """Whether no run will make room: a test of one waits for this process, or all were stopped, as by Ctrl-Z."""
-        processes = [self._process(path) for path in self._runs()]
-        if not self.above.isdisjoint(processes):
-            return True
-        return bool(processes) and all(map(process_tree.is_stopped, processes))
+    def waits_for_itself(self) -> bool:
+        """Whether a run waits for this process: one of its tests makes this call."""
+        return any(self._process(path) in self.above for path in self._runs())
 
     @cached_property
     def above(self) -> set[int]:

@@ -22,7 +22,6 @@ HAS_LINUX = sys.platform.startswith("linux") and os.environ.get(SWITCH) != "1"
 HANDED_ON = {name: os.environ[name] for name in (SWITCH,) if name in os.environ}
 PROC = "/proc"
 ZOMBIE = b"Z"
-STOPPED = b"T"
 PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
 # The largest pid on Linux.
@@ -181,13 +180,6 @@ def _row(name: str) -> tuple[int, bytes]:
         # The second field is the program's name in parentheses, which may contain anything.
         state, parent = handle.read().rpartition(b")")[2].split()[:2]
     return int(parent), state
-
-
-def is_stopped(pid: int) -> bool:
-    """Whether it does nothing until somebody continues it, as after Ctrl-Z. Known on Linux only."""
-    with contextlib.suppress(OSError, ValueError):
-        return _numbers_are_ours() and _row(str(pid))[1] == STOPPED
-    return False
 
 
 def _numbers_are_ours() -> bool:

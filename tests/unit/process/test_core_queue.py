@@ -81,16 +81,12 @@ class Starter:
 
     def start(self, most: int) -> "subprocess.Popen[str]":
         """Another process that holds so many cores."""
-        process = self.begin(most)
-        assert process.stdout is not None
-        assert process.stdout.readline() == "has them\n"
-        return process
-
-    def begin(self, most: int) -> "subprocess.Popen[str]":
         command = [sys.executable, "-c", HOLDER, str(self.queue.folder), str(self.queue.cores), str(most)]
         process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.stack.enter_context(process)
         self.stack.callback(process.kill)
+        assert process.stdout is not None
+        assert process.stdout.readline() == "has them\n"
         return process
 
 
@@ -247,24 +243,6 @@ async def test_a_call_from_inside_of_a_run_does_not_wait_for_it(
     with anyio.fail_after(PATIENCE):
         async with queue.held(Need(1, 2), lambda _ahead: None) as held:
             assert held == Held(1)
-
-
-@pytest.mark.skipif(not process_tree.HAS_LINUX, reason="nothing tells that a process was stopped")
-async def test_nobody_waits_for_calls_that_were_stopped(queue: CoreQueue, holder: Starter) -> None:
-    runs = holder.start(2)
-    waits = holder.begin(2)
-
-    with anyio.fail_after(PATIENCE):
-        async with anyio.create_task_group() as tasks:
-            await until(lambda: calls_in(queue) == ["run", "wait"])
-            os.kill(waits.pid, signal.SIGSTOP)
-            waiter = Waiter(queue, Need(1, 2))
-            tasks.start_soon(waiter.run)
-            await until(lambda: waiter.told[-1:] == [0])
-            assert waiter.held is None
-            os.kill(runs.pid, signal.SIGSTOP)
-            await until(waiter.has_cores)
-            assert (await waiter.end()).cores == 1
 
 
 async def test_a_cancelled_call_leaves_the_queue(queue: CoreQueue) -> None:
