@@ -241,6 +241,10 @@ class Timer:
                 # pytest keeps the id and the phase of the running test in this variable.
                 spent.slowest = os.environ.get("PYTEST_CURRENT_TEST", "").rpartition(" (")[0]
 
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_teardown(self) -> None:
+        self.mark = self.clock()
+
     def pytest_fixture_post_finalizer(self, fixturedef: Any) -> None:
         """They are torn down one after the other, so what has passed since the one before is this one's."""
         before, self.mark = self.mark, self.clock()

@@ -63,6 +63,20 @@ async def test_sums_are_those_of_pytest_and_parts_are_the_whole(bench: Workbench
     }
 
 
+@pytest.mark.parametrize("environment", ["pytest-7.0", "pytest-9"])
+async def test_a_fixture_is_not_charged_with_what_happens_between_the_test_and_its_teardown(
+    bench: Workbench, environment: str
+) -> None:
+    plugin = "import time\ndef pytest_runtest_logreport(report): time.sleep(0.05)\n"
+    source = "import pytest, time\n@pytest.fixture\ndef slow():\n    time.sleep(0.01)\n    yield\n    time.sleep(0.01)\n"
+    bench.write({"conftest.py": plugin, "test_a.py": f"{source}def test_a(slow): pass\ndef test_b(slow): pass\n"})
+
+    answer = await bench.using(environment).execute(timing=True)
+
+    (slow,) = answer["timing"]["fixtures"]
+    assert 0.02 <= slow["teardown"] < 0.1, slow
+
+
 async def test_nothing_of_it_is_in_an_answer_that_was_not_asked_for_it(bench: Workbench) -> None:
     bench.write({"test_a.py": "import time\ndef test_a(): assert type(time.sleep).__name__.startswith('builtin')\n"})
 
