@@ -182,7 +182,7 @@ def of_files(said: str, folder: Path) -> object:
 
 def unselected(said: str) -> object:
     asked = execution([Marks([said, *said.split()], [said])], markers="slwo")
-    nothing = execution(session(NothingSelected([said], [said], [said], 0, 1, [said]), selected=0))
+    nothing = execution(session(NothingSelected([said], [said], [said]), selected=0))
     return [selection.selection_notices(run) for run in (asked, nothing)]
 
 

@@ -20,8 +20,8 @@ from importlib.machinery import SourceFileLoader
 from typing import Any, Generator, Iterator
 
 import pytest
+from admission import is_environment
 from import_origins import INSTALLED, STANDARD_LIBRARY
-from left_out import MAX_FILES, folders_below
 from preload import listed
 
 # In nanoseconds. A cache that is written sooner after a change may hold the code from before it.
@@ -29,6 +29,9 @@ SAFELY_LATER = 1_000_000_000
 # A source that has changed since then may change again within the same second.
 SETTLED = 2_000_000_000
 CACHES = "__pycache__"
+# Folders in which nobody edits code, and the most caches that are looked at.
+UNSEARCHED = ("node_modules", "site-packages", CACHES)
+MAX_FILES = 20_000
 # The part of a cache's file name that names this Python.
 TAG = "." + (sys.implementation.cache_tag or "")
 PACKAGES = tuple(os.sep + name + os.sep for name in INSTALLED)
@@ -138,7 +141,7 @@ def last_change(source: str) -> int:
 
 def caches_below(root: str) -> Iterator[tuple[str, str]]:
     count = 0
-    for folder, _ in folders_below(root):
+    for folder in folders_below(root):
         caches = os.path.join(folder, CACHES) if sys.pycache_prefix is None else sys.pycache_prefix + folder
         for name in listed(caches):
             stem, tag, _ = name.rpartition(TAG)
@@ -147,3 +150,11 @@ def caches_below(root: str) -> Iterator[tuple[str, str]]:
                 count += 1
         if count > MAX_FILES:
             return
+
+
+def folders_below(root: str) -> Iterator[str]:
+    """Folders in which people edit source code, this one too."""
+    for folder, below, _ in os.walk(root):
+        yield folder
+        own = [name for name in below if not name.startswith(".") and name not in UNSEARCHED]
+        below[:] = [name for name in own if not is_environment(os.path.join(folder, name))]

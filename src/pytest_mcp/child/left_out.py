@@ -13,7 +13,6 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Sequence
 
 import pytest
-from admission import is_environment, matches
 from import_origins import parts_in_project
 
 if TYPE_CHECKING:
@@ -40,15 +39,6 @@ BY_CACHE = ("--lf", "--stepwise")
 # The modules of pytest, and of an xdist worker.
 NOT_OTHERS = ("_pytest.", "__channelexec__")
 OURS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "")
-# Folders in which nobody keeps tests.
-UNSEARCHED = ("node_modules", "site-packages", "__pycache__")
-# The most files that are counted.
-MAX_FILES = 20_000
-# So many words of -k are compared with at most so many names; how alike they must be, from 0 to 1.
-MAX_ASKED = 5
-MAX_NAMES = 5_000
-LIKENESS = 0.75
-MAX_WORD = 100
 # How pytest begins to say that an argument does not exist, and how many arguments are tried again one by one.
 NOT_FOUND = "not found: "
 MAX_UNCLEAR = 20
@@ -83,8 +73,6 @@ class SelectionFacts:
         self.relative = relative
         # Reading the marks of every test takes time, so it is done only if the call selects by marks.
         self.marks: set[str] | None = set() if job["by_marks"] else None
-        # The words in names of deselected tests, for a -k that selects nothing.
-        self.names: set[str] = set()
         self.collected: Sequence[Any] = ()
         self.deselected: list[tuple[list[str], Sequence[Any]]] = []
         self.by: set[str] = set()
@@ -99,8 +87,6 @@ class SelectionFacts:
         with suppress(Exception):
             if self.marks is not None:
                 self.marks |= marks_of(items)
-            if config.getoption("keyword"):
-                self.names.update(getattr(item, "originalname", None) or item.name for item in items[:MAX_NAMES])
             by = who_deselects(config, self.place_of)
             if by is None:
                 self.unchosen += items if self.named else ()
@@ -113,8 +99,7 @@ class SelectionFacts:
         if self.marks is not None:
             emit("marks", registered=registered_marks(config), used=sorted(self.marks | marks_of(kept)))
         if not kept:
-            near = near_names(config.getoption("keyword"), self.names)
-            emit("nothing_selected", **reasons(config, self.relative), near=near)
+            emit("nothing_selected", **reasons(config, self.relative))
         skipped_files = getattr(config.pluginmanager.get_plugin("lfplugin"), "_skipped_files", 0)
         by_cache = self.by.union(["--lf"] if skipped_files else []).intersection(BY_CACHE)
         if by_cache:
@@ -223,55 +208,16 @@ def is_ours(code: Any) -> bool:
 
 def reasons(config: Any, relative: Callable[[str], str]) -> dict[str, Any]:
     places = [str(argument).partition("::")[0] for argument in config.args]
-    matching, others = count_files(config, places)
     return {
         "options": [option for name, key in OPTIONS for option in with_values(name, config.getoption(key, None))],
         "patterns": [str(pattern) for pattern in config.getini("python_files")],
         "places": [relative(place) for place in places],
-        "matching": matching,
-        "others": others,
     }
 
 
 def with_values(option: str, value: Any) -> list[str]:
     values = value if isinstance(value, (list, tuple)) else [value] if value else []
     return ["%s %s" % (option, each) for each in values]
-
-
-def count_files(config: Any, places: Iterable[str]) -> tuple[int, int]:
-    counts, patterns = [0, 0], config.getini("python_files")
-    for path in python_files(places):
-        counts[0 if matches(path, patterns) else 1] += 1
-        if sum(counts) >= MAX_FILES:
-            break
-    return counts[0], counts[1]
-
-
-def python_files(places: Iterable[str]) -> Iterator[str]:
-    for place in places:
-        if place.endswith(".py"):
-            yield place
-        for folder, names in folders_below(place):
-            yield from (os.path.join(folder, name) for name in names if name.endswith(".py"))
-
-
-def folders_below(root: str) -> Iterator[tuple[str, list[str]]]:
-    """Folders in which people edit source code, this one too, each with the names of its files."""
-    for folder, below, names in os.walk(root):
-        yield folder, names
-        own = [name for name in below if not name.startswith(".") and name not in UNSEARCHED]
-        below[:] = [name for name in own if not is_environment(os.path.join(folder, name))]
-
-
-def near_names(expression: str, names: Iterable[str]) -> list[str]:
-    """Names, or words of names, that are nearly a word of this -k expression."""
-    # Not before it is needed: code under test should see no module that pytest has not imported.
-    import difflib
-
-    known = sorted(names)[:MAX_NAMES]
-    words = sorted({word for name in known for word in (name, *name.split("_")) if 3 < len(word) <= MAX_WORD})
-    asked = [word for word in re.findall(r"\w+", expression) if len(word) <= MAX_WORD][:MAX_ASKED]
-    return [near for word in asked for near in difflib.get_close_matches(word, words[:MAX_NAMES], 1, LIKENESS)]
 
 
 def remembered_failures(config: Any) -> dict[str, int]:

@@ -96,10 +96,8 @@ def _nothing_selected(run: Run[Request]) -> list[str]:
     if (ledger.unreached is not None and ledger.unreached.count) or _is_last_failed(run.request):
         return []  # the notice on `changed` or `last_failed` says it
     if ledger.deselected:
-        near = nothing.near if nothing and run.request.keywords else []
-        meant = f"; similar names: {few(map(quoted, dict.fromkeys(near)))}" if near else ""
         by = " and ".join(_deselecting(run))
-        why = f"{ledger.deselected} were collected and all were deselected by {by}{meant}"
+        why = f"{ledger.deselected} were collected and all were deselected by {by}"
     elif nothing is not None:
         why = f"pytest collected none {_where(run, nothing)}"
     else:
@@ -130,13 +128,9 @@ def _own_options(options: list[str]) -> list[str]:
 
 def _where(run: Run[Request], nothing: NothingSelected) -> str:
     places = "there" if run.request.targets else f"in {few(map(quoted, nothing.places))}"
-    patterns = f"python_files ({quoted(' '.join(nothing.patterns))})"
-    why = f"no file matches {patterns}; {nothing.others} other .py file(s) are there"
-    if nothing.matching:
-        why = f"{nothing.matching} file(s) match {patterns}, but no test was found in them"
     ignored = [option for option in nothing.options if option.startswith("--ignore")]
     by_options = f"; the project's options ignore some: {few(map(quoted, ignored))}" if ignored else ""
-    return f"{places}: {why}{by_options}"
+    return f"{places}; python_files is {quoted(' '.join(nothing.patterns))}{by_options}"
 
 
 def _missed(run: Run[Request]) -> list[str]:

@@ -174,15 +174,11 @@ class CollectionFailed(NamedTuple):
 
 
 class NothingSelected(NamedTuple):
-    """Options that leave tests out, where pytest looked, for which names, and how many Python files (do not) match."""
+    """Options that leave tests out, where pytest looked, and for which names of files."""
 
     options: list[str]
     patterns: list[str]
     places: list[str]
-    matching: int
-    others: int
-    # Names of tests that a word of -k nearly matches.
-    near: list[str]
 
 
 # --- workers of pytest-xdist ---------------------------------------------------------------------

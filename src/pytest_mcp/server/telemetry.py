@@ -13,10 +13,8 @@ from opentelemetry import trace
 
 from pytest_mcp import __version__, text
 from pytest_mcp.api.errors import CallError
-from pytest_mcp.api.results import DiscoverResult, ExecuteResult, Shape, Summary
-from pytest_mcp.investigation.result import InvestigateResult
+from pytest_mcp.api.results import Shape, Summary
 from pytest_mcp.process import additions
-from pytest_mcp.proof.result import CheckResult
 from pytest_mcp.report.report import Report
 from pytest_mcp.server.logs import FIELDS
 
@@ -85,16 +83,10 @@ def entry(tool: str, client: str, observer: Observer | None = None) -> Iterator[
 
 
 def _facts(result: Shape) -> Facts:
-    match result:
-        case ExecuteResult(verdict=verdict, summary=summary):
-            return {"verdict": verdict, **_counts(summary)}
-        case DiscoverResult(count=count, collection_errors=errors):
-            return {"count": count, "collection_errors": len(errors)}
-        case CheckResult(verdict=proven):
-            return {"verdict": proven}
-        case InvestigateResult(kind=kind):
-            return {"kind": kind}
-    return {}
+    facts = {name: getattr(result, name, None) for name in ("verdict", "kind", "count")}
+    summary = getattr(result, "summary", None)
+    counts = _counts(summary) if isinstance(summary, Summary) else {}
+    return {name: fact for name, fact in facts.items() if isinstance(fact, str | int)} | counts
 
 
 def _counts(summary: Summary) -> Facts:

@@ -1,4 +1,4 @@
-"""The parts of `child/admission.py` and `child/left_out.py` that need no run."""
+"""The parts of `child/admission.py` and `child/bytecode.py` that need no run."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.child import ours
 
-admission, facts = ours("admission"), ours("left_out")
+admission, bytecode = ours("admission"), ours("bytecode")
 
 
 @pytest.mark.parametrize(
@@ -38,20 +38,6 @@ def test_no_call_can_name_a_file_that_a_link_leads_to_outside_the_root(tmp_path:
     assert not admission.is_out_of_reach(str(outside / "t.py"), str(root))
 
 
-@pytest.mark.parametrize(
-    ("expression", "near"),
-    [
-        ("chekout", ["checkout"]),
-        ("not test_checkot or refnud", ["test_checkout", "refund"]),
-        ("other", []),
-        ("x" * 500, []),
-        ("", []),
-    ],
-)
-def test_names_near_a_word_of_an_expression_are_whole_names_or_words_of_them(expression: str, near: list[str]) -> None:
-    assert facts.near_names(expression, {"test_checkout", "test_refund_all"}) == near
-
-
 @pytest.mark.parametrize("folder", [".git", "node_modules", "__pycache__", "env"])
 def test_folders_without_source_code_that_people_edit_are_not_walked(tmp_path: Path, folder: str) -> None:
     (tmp_path / "src").mkdir()
@@ -59,4 +45,4 @@ def test_folders_without_source_code_that_people_edit_are_not_walked(tmp_path: P
     (tmp_path / "env").mkdir(exist_ok=True)
     (tmp_path / "env" / "pyvenv.cfg").touch()
 
-    assert [Path(each).name for each, _ in facts.folders_below(str(tmp_path))] == [tmp_path.name, "src"]
+    assert [Path(each).name for each in bytecode.folders_below(str(tmp_path))] == [tmp_path.name, "src"]

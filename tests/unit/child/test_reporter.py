@@ -146,12 +146,11 @@ def test_what_deselects_a_named_test_is_told_with_its_name(root: Path) -> None:
     assert len(of_kind(events.TargetsCompared, told)) == 1
 
 
-def test_names_that_a_word_nearly_matches_are_told_if_nothing_is_selected(root: Path) -> None:
-    told = events_of(root, {"test_a.py": "def test_checkout(): pass\n", "other.py": ""}, {"keywords": "chekout"})
+def test_where_pytest_looked_and_for_what_is_told_if_nothing_is_selected(root: Path) -> None:
+    told = events_of(root, {"test_a.py": FINE}, {"keywords": "chekout"})
 
     (nothing,) = of_kind(events.NothingSelected, told)
-    assert (nothing.options, nothing.near) == (["-k chekout"], ["checkout"])
-    assert (nothing.matching, nothing.others) == (1, 1)
+    assert nothing == events.NothingSelected(["-k chekout"], ["test_*.py", "*_test.py"], ["."])
 
 
 def test_exactly_the_tests_of_a_job_run_in_its_order_whatever_the_project_asks_for(root: Path) -> None:
