@@ -91,6 +91,8 @@ class Tool:
     answer: MakeAnswer = lambda answer, _request, _config: answer
     # Tests are the project's own code and can do anything, each time something else.
     runs_tests: bool = False
+    # It starts nothing and changes no file.
+    only_reads: bool = False
     # Whether it takes a core for long enough to wait for one.
     takes_cores: bool = True
     # So many levels of objects have their keys in the output schema; below them an object is just an object.
@@ -228,6 +230,7 @@ def test_history() -> Tool:
         request=TestHistory,
         result=HistoryResult,
         handler=questions.answer,
+        only_reads=True,
         takes_cores=False,
     )
 

@@ -81,7 +81,7 @@ def opened(server: HostileServer, number: str) -> dict[str, Any]:
 
 
 def waits(server: HostileServer, ahead: str) -> Callable[[], bool]:
-    return lambda: messages(server)[-1:] == [f"waiting for a core of this machine, {ahead} before it"]
+    return lambda: messages(server)[-1:] == [f"waiting to start, {ahead} before it"]
 
 
 def test_who_finds_no_core_waits_in_turn_without_its_clock_and_hears_how_many_are_before_it(start: Start) -> None:
@@ -108,7 +108,7 @@ def test_auto_takes_the_cores_that_are_free(start: Start) -> None:
 
     answers = [opened(server, number) for server, number in zip(servers, calls, strict=True)]
 
-    assert answers[1]["notices"] == ["Ran in one process.", f"workers: auto found 1 of {CORES} cores free."]
+    assert answers[1]["notices"] == ["Ran in one process.", f"Only 1 of {CORES} cores were free."]
 
 
 def test_a_call_of_one_test_passes_and_without_sharing_every_call_does(start: Start) -> None:

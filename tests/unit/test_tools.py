@@ -176,8 +176,8 @@ def test_the_limits_in_a_schema_are_the_absolute_ones() -> None:
     assert schema["node_ids"]["maxItems"] == 2000
 
 
-def test_no_tool_claims_to_read_only_because_collecting_imports_the_projects_modules() -> None:
-    assert not any("read_only" in vars(tool) for tool in TOOLS)
+def test_only_the_history_claims_to_read_only_because_collecting_imports_the_projects_modules() -> None:
+    assert [tool.name for tool in (*TOOLS, test_history()) if tool.only_reads] == ["test_history"]
     assert [tool.name for tool in TOOLS if tool.runs_tests] == ["execute_tests", "investigate_failure", "check_change"]
 
 

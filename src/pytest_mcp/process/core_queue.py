@@ -16,7 +16,7 @@ import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
-from functools import cache, cached_property, partial
+from functools import cache, partial
 from pathlib import Path
 
 import anyio
@@ -91,20 +91,22 @@ class CoreQueue:
             yield held
 
     async def _wait(self, ticket: "_Ticket", need: Need, held: Held, tell: Callable[[int], None]) -> None:
-        end = anyio.current_time() + need.patience
-        while (cores := self._taken(ticket, need, held)) is None:
-            held.is_late = anyio.current_time() >= end
-            if held.is_late or ticket.waits_for_itself():
+        end, is_nested = anyio.current_time() + need.patience, None
+        while (cores := self._taken(need, held, ahead := ticket.ahead())) is None:
+            # A run that waits for this call was there before it.
+            is_nested = ticket.is_nested() if is_nested is None else is_nested
+            held.is_late = not is_nested and anyio.current_time() >= end
+            if is_nested or held.is_late:
                 cores = 1 + self._lock(need.most - 1, held)
                 break
-            tell(ahead := ticket.ahead())
+            tell(ahead)
             await anyio.sleep(min(PAUSE_SECONDS * (ahead + 1), MAX_PAUSE_SECONDS))
         held.cores = cores
         ticket.begin()
 
-    def _taken(self, ticket: "_Ticket", need: Need, held: Held) -> int | None:
+    def _taken(self, need: Need, held: Held, ahead: int) -> int | None:
         """How many cores were taken. Only the first that waits takes any: all that it needs at once, or none."""
-        if not ticket.ahead():
+        if not ahead:
             if (taken := self._lock(need.most, held)) >= min(need.least, self.cores):
                 return max(taken, need.least)
             held.free()
@@ -189,13 +191,10 @@ class _Ticket:
                 with suppress(OSError), os.fdopen(os.open(other, os.O_WRONLY | os.O_APPEND), "w") as file:
                     file.write(f"{self.path.name}\n")
 
-    def waits_for_itself(self) -> bool:
+    def is_nested(self) -> bool:
         """Whether a run waits for this process: one of its tests makes this call."""
-        return any(self._process(path) in self.above for path in self._runs())
-
-    @cached_property
-    def above(self) -> set[int]:
-        return process_tree.ancestors()
+        above = process_tree.ancestors()
+        return any(self._process(path) in above for path in self._runs())
 
     def _process(self, path: Path) -> int:
         """Of another call; 0 if its pid means nothing here."""

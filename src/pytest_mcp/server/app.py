@@ -311,7 +311,7 @@ def _advertised(tool: Tool) -> types.Tool:
         input_schema=tool.input_schema,
         output_schema=tool.output_schema,
         annotations=types.ToolAnnotations(
-            read_only_hint=False,
+            read_only_hint=tool.only_reads,
             destructive_hint=tool.runs_tests,
             idempotent_hint=not tool.runs_tests,
             open_world_hint=tool.runs_tests,

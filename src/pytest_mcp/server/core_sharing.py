@@ -45,7 +45,7 @@ class Turn:
         runs = "Another run" if others == 1 else f"{others} other runs"
         disturbing = f"{runs} of this checkout went on at the same time: databases, ports and files can get mixed up."
         late = f"No core was free for {self.need.patience:g} s, so it ran beside other calls, which takes longer."
-        fewer = f"workers: auto found {held.cores} of {self.need.most} cores free."
+        fewer = f"Only {held.cores} of {self.need.most} cores were free."
         is_fewer = held.cores < self.need.most
         return [disturbing] * (others > 0) + [late] * held.is_late + [fewer] * (is_fewer and not held.is_late)
 
@@ -62,7 +62,7 @@ class PlaceInQueue:
         if ahead != self.ahead:
             self.ahead, self.changes = ahead, self.changes + 1
             calls = f"{ahead or 'no'} call{'s' * (ahead != 1)} before it"
-            self.on_progress(Steps(1 - 1 / (1 + self.changes), f"waiting for a core of this machine, {calls}"))
+            self.on_progress(Steps(1 - 1 / (1 + self.changes), f"waiting to start, {calls}"))
 
 
 @asynccontextmanager

@@ -30,7 +30,7 @@ from pytest_mcp.server.progress import Progress, words
 
 EXTENSION = "io.modelcontextprotocol/tasks"
 POLL_SECONDS = 1
-# How long the answer of a finished call can be fetched at least.
+# How long the answer of a finished call can be fetched, if there is room for it.
 KEPT_SECONDS = 600
 # The most that finished calls may take in memory; the oldest is forgotten first.
 MAX_KEPT_BYTES = 64 * 1024**2
@@ -200,7 +200,7 @@ class Tasks:
         self._forget()
         if params.task_id not in self.calls:
             minutes = KEPT_SECONDS // 60
-            why = f"names no task of this server process, which keeps tasks for {minutes} minutes after their end"
+            why = f"names no task of this server process, which keeps a task for up to {minutes} minutes after its end"
             raise MCPError(**serialize.of_error(InvalidParams([Fault("taskId", why, "unknown_task", params.task_id)])))
         return self.calls[params.task_id]
 

@@ -106,5 +106,5 @@ def test_notices_tell_what_a_call_shared(root: Path) -> None:
     ]
     assert Turn(project, Held(1, others=3), Need(1, 2)).notices == [
         "3 other runs of this checkout went on at the same time: databases, ports and files can get mixed up.",
-        "workers: auto found 1 of 2 cores free.",
+        "Only 1 of 2 cores were free.",
     ]

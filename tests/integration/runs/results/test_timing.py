@@ -68,7 +68,9 @@ async def test_a_fixture_is_not_charged_with_what_happens_between_the_test_and_i
     bench: Workbench, environment: str
 ) -> None:
     plugin = "import time\ndef pytest_runtest_logreport(report): time.sleep(0.05)\n"
-    source = "import pytest, time\n@pytest.fixture\ndef slow():\n    time.sleep(0.01)\n    yield\n    time.sleep(0.01)\n"
+    source = (
+        "import pytest, time\n@pytest.fixture\ndef slow():\n    time.sleep(0.01)\n    yield\n    time.sleep(0.01)\n"
+    )
     bench.write({"conftest.py": plugin, "test_a.py": f"{source}def test_a(slow): pass\ndef test_b(slow): pass\n"})
 
     answer = await bench.using(environment).execute(timing=True)
