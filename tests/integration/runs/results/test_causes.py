@@ -2,11 +2,6 @@
 
 from tests.support.workbench import Workbench
 
-BUGS = 12
-
-LOOKUPS = "".join(f"def lookup_{n}():\n    return {{}}['missing_{n}']\n\n" for n in range(BUGS))
-NAMES = "def first(name):\n    return name.upper()\n\ndef second(name):\n    return name.upper()\n"
-
 
 async def test_a_service_that_is_down_is_one_cause_wherever_the_source_asks_for_it(bench: Workbench) -> None:
     """The frame below is the same: that of the library which raises."""
