@@ -1,28 +1,24 @@
 """A copy of the checkout in a private folder: as it is, or with what changed since a commit put back.
 
 All that is not part of the change is there as it is in the checkout: what git ignores, what was generated, what filters
-made of it. Not copied are environments, installed packages, caches and linked worktrees. What git does not track may be
-too large; then it is named. The copy has a repository of its own, which reads the objects of the checkout's: to git
-it looks as if the branch were at the base. Nothing of the checkout is written to. The folder is that of a supervisor
-without a child, which removes it also if this process is killed.
+made of it. What git does not track may be too large; then it is named. To git it looks as if the branch were at the
+base. Nothing of the checkout is written to. The folder is that of a supervisor without a child, which removes it also
+if this process is killed.
 """
 
 import os
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path, PurePosixPath
 
 import anyio
 
 from pytest_mcp.changed import listings, working_tree
-from pytest_mcp.changed.checkout_copy import CheckoutCopy
-from pytest_mcp.changed.folder_copy import in_slices, remove
 from pytest_mcp.changed.git_commands import CannotTell, Repository
 from pytest_mcp.changed.listings import SUBMODULE, TreeFile
 from pytest_mcp.changed.project_files import SETTINGS
-from pytest_mcp.changed.repository_copy import with_large_files
+from pytest_mcp.changed.tree_copy import TreeCopy, in_slices, remove, with_large_files
 from pytest_mcp.changed.working_tree import Base, TreeComparison
 from pytest_mcp.process import process, start
 from pytest_mcp.process.background import in_thread
@@ -95,7 +91,7 @@ async def _copy_of(repository: Repository) -> AsyncIterator[Tree]:
 async def _copy(repository: Repository, tree: Path) -> tuple[str, ...]:
     """What is left out."""
     tracked = listings.parse_index(await repository.tracked())
-    copy = CheckoutCopy(repository.top, tree, {os.fsdecode(path): file for path, file in tracked.items()})
+    copy = TreeCopy(repository.top, tree, {os.fsdecode(path): file for path, file in tracked.items()})
     try:
         with anyio.fail_after(MAX_SECONDS):
             await in_slices(copy.steps())
@@ -111,7 +107,7 @@ async def _put_back(comparison: TreeComparison, tree: Path, is_put_back: IsPutBa
     chosen = {path: file for path, file in comparison.committed.items() if is_put_back(path, path in unknown)}
     submodules = {path for path, file in chosen.items() if _is_submodule(repository.top / path, file)}
     files = [os.fsencode(path) for path, file in chosen.items() if file is not None and path not in submodules]
-    await in_thread(partial(_remove, tree, sorted(chosen.keys() - submodules)))
+    await in_thread(lambda: [remove(tree, path) for path in sorted(chosen.keys() - submodules)])
     with with_large_files(repository.top, tree):
         await repository.put_back(tree, comparison.changes.commit, files)
     for path in submodules:
@@ -137,22 +133,3 @@ async def _put_back_submodule(
 def _is_submodule(path: Path, file: TreeFile | None) -> bool:
     """Whether it is one at the base, and is checked out now."""
     return file is not None and file.mode == SUBMODULE and (path / ".git").exists()
-
-
-def _remove(tree: Path, paths: Sequence[str]) -> None:
-    """With the folders that are empty then: an empty folder can be imported."""
-    for path in paths:
-        remove(tree, path)
-        for above in (tree / path).parents:
-            if above == tree or not _removed_empty(above):
-                break
-
-
-def _removed_empty(folder: Path) -> bool:
-    try:
-        folder.rmdir()
-    except FileNotFoundError:
-        return True
-    except OSError:
-        return False
-    return True

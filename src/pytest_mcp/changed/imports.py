@@ -5,6 +5,7 @@ of a package are imported by the package already. Under a condition, in a `try` 
 not run: elsewhere than in the changed file it does not count.
 """
 
+import sys
 from collections.abc import Iterator
 from itertools import chain as chain_all
 
@@ -135,7 +136,9 @@ class Imports:
 
     def _is_missing(self, path: str, origin: Origin) -> bool:
         """Whether it names what a module of the project, or a package that is not ready, may not have."""
-        files = self._named_in(path, origin)
+        # A file may only look like a module of the standard library.
+        is_ours = origin.level or origin.module.partition(".")[0] not in sys.stdlib_module_names
+        files = self._named_in(path, origin) if is_ours else NONE
         known = [self._version(each, NOW).definitions for each in files]
         is_there = any({str(origin.name), "*", "__getattr__"} & each.keys() for each in known)
         return bool(files) and (not files.isdisjoint(self._packages(path)) or not (is_there or origin.name == "*"))

@@ -35,6 +35,8 @@ class Mention:
     bases: list[Chain] = field(default_factory=list)
     decorators: list[tuple[Chain, bool]] = field(default_factory=list)
     has_metaclass: bool = False
+    # Of a name: whether it is bound to a container or text of Python's own.
+    is_data: bool = False
     owner: str = ""
     # How many functions deep one of its parameters is called, stored or handed on.
     leaks: set[int] = field(default_factory=set)
@@ -60,6 +62,7 @@ class Mention:
             self.imports.setdefault(name, set()).update(origins)
         self.bases += other.bases
         self.decorators += other.decorators
+        self.is_data = self.is_data or other.is_data
         self.has_metaclass = self.has_metaclass or other.has_metaclass
         self.autouse = self.autouse or other.autouse
         self.fixture = self.fixture or other.fixture

@@ -60,9 +60,16 @@ def mention_of(each: Definition) -> Mention:
         return reader.mention
     else:
         reader.visit(node)
+        reader.mention.is_data = each.kind == "name" and _is_data(node)
     for head in each.heads:
         reader.visit(head)
     return reader.finished()
+
+
+def _is_data(node: ast.AST) -> bool:
+    value = node.value if isinstance(node, ast.Assign | ast.AnnAssign) else None
+    is_made = isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id in telltales.DATA
+    return is_made or isinstance(value, ast.Dict | ast.List | ast.Set | ast.Tuple | ast.Constant | ast.JoinedStr)
 
 
 def _read_class(reader: "_Reader", node: ast.ClassDef) -> None:

@@ -13,6 +13,7 @@ A method needs its class to be reached, and its name. It has too many edges rath
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import chain as chain_all
 
 from pytest_mcp.changed.definitions import AS_PROGRAM, AT_IMPORT
@@ -22,6 +23,7 @@ from pytest_mcp.changed.mention import Chain, FileMentions, Mention, Origin
 from pytest_mcp.changed.module_names import Modules
 from pytest_mcp.changed.project_files import is_of_tests
 from pytest_mcp.changed.spread import Key, Spread
+from pytest_mcp.changed.telltales import DATA
 
 # pytest, unittest, Python and its standard library call these without a mention.
 _UNMENTIONED = re.compile(
@@ -115,7 +117,8 @@ class NameGraph:
             for origin in mention.origins() if is_import else ():
                 yield from (("def", each, "__all__") for each in self._lookup.stars(path, origin))
             self._note_definition(path, name, mention)
-        yield from self._mentioned(path, read.run, "")
+        chains = {chain for chain in read.run.chains if not self._is_of_data(read, chain)}
+        yield from self._mentioned(path, replace(read.run, chains=chains), "")
         yield "def", path, AT_IMPORT
         now, before = read.versions or (read, read)
         yield from self._needed(path, now, "gone")
@@ -127,6 +130,11 @@ class NameGraph:
             for end in self._lookup.targets(path, (name,)):
                 if end[0] == "def":
                     self.spread.edge(end, ("def", path, name))
+
+    def _is_of_data(self, read: FileMentions, chain: Chain) -> bool:
+        """Whether it is a method of a dict or the like, which does the same whatever is in it."""
+        value = read.definitions.get(chain[0])
+        return len(chain) > 1 and value is not None and value.is_data and DATA.isdisjoint(read.definitions)
 
     def _imported(self, path: str, mention: Mention) -> Iterator[Key]:
         yield from (("file", each) for each in self._imports.of(path, mention))

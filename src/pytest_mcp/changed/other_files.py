@@ -76,7 +76,7 @@ class OtherFiles:
         declared = [test for pattern, tests in self._data.items() if fnmatch.fnmatch(path, pattern) for test in tests]
         tests = frozenset(declared) | frozenset(self._named_after(whole))
         named = frozenset(key for key, text in self._texts if _names(text, whole, in_tests=is_of_tests(key[1])))
-        folders = frozenset(key for key, text in self._texts if _is_in(text, whole))
+        folders = frozenset(key for key, text in self._texts if _is_in(text, whole, in_tests=is_of_tests(key[1])))
         if named or tests:
             return Readers(named, folders, tests)
         if folders or self._is_unread(whole):
@@ -127,9 +127,10 @@ def _names(text: str, path: PurePosixPath, *, in_tests: bool) -> bool:
     return is_end and ("*" in end or in_tests or not is_document(path))
 
 
-def _is_in(text: str, path: PurePosixPath) -> bool:
+def _is_in(text: str, path: PurePosixPath, *, in_tests: bool) -> bool:
     folders = path.parts[:-1]
-    return bool(folders) and not {*folders}.isdisjoint(text.strip("./").replace("\\", "/").split("/"))
+    is_path = in_tests or "/" in text or not is_document(path)
+    return is_path and bool(folders) and not {*folders}.isdisjoint(text.strip("./").replace("\\", "/").split("/"))
 
 
 def without_modules(paths: Iterable[str], imported: Collection[str]) -> Iterator[str]:

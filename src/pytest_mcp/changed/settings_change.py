@@ -1,6 +1,7 @@
 """Whether a change of a settings file can matter to a test, by the tables that differ, compared as values."""
 
 import configparser
+import re
 import tomllib
 from collections.abc import Iterator, Mapping
 
@@ -20,6 +21,9 @@ _DESCRIBING = words(
     "maintainer maintainer_email long_description url license_file license_files project_urls platforms "
     "classifier long_description_content_type homepage repository documentation"
 )
+_REQUIRING = frozenset({("project",), ("dependency-groups",)})
+# What builds the package and its documentation.
+_PUBLISHING = words("sphinx sphinx-autobuild sphinx-rtd-theme myst-parser furo mkdocs mkdocs-material build twine")
 _OF_PACKAGES = frozenset({"project", "metadata", "poetry", "flit"})
 
 
@@ -42,6 +46,16 @@ def _matters(table: tuple[str, ...]) -> bool:
     return "pytest" in head.replace("pytest-mcp", "") or not (name in _OF_TOOLS or name.partition("-")[0] == "mypy")
 
 
+def _needed(requirements: object) -> object:
+    """Without what only checks or publishes the code."""
+    if not isinstance(requirements, list):
+        return requirements
+    names = [
+        (str(each), re.split(r"[^\w.-]", str(each).lower().replace("_", "-"), maxsplit=1)[0]) for each in requirements
+    ]
+    return [each for each, name in names if name not in _PUBLISHING and name not in _OF_TOOLS]
+
+
 def _toml(content: bytes) -> Iterator[tuple[tuple[str, ...], object]]:
     yield from _leaves(tomllib.loads(content.decode()), ())
 
@@ -52,7 +66,7 @@ def _leaves(table: Mapping[str, object], path: tuple[str, ...]) -> Iterator[tupl
         if isinstance(value, dict) and value and len(path) < 3:
             yield from _leaves(value, (*path, key))
         else:
-            yield (*path, key), value
+            yield (*path, key), _needed(value) if path[:1] in _REQUIRING else value
 
 
 def _ini(content: bytes) -> Iterator[tuple[tuple[str, ...], object]]:

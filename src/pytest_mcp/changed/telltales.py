@@ -47,6 +47,7 @@ HARMLESS = words(
     "getdoc id property staticmethod classmethod bool iscoroutinefunction isgeneratorfunction isfunction isclass "
     "iscoroutine cast __init__ __new__"
 )
+DATA = words("dict list set frozenset tuple str bytes")
 # Others, whose result alone matters: of Python, its standard library and pytest.
 QUIET = HARMLESS | words(
     "dict list tuple set frozenset str int float bytes bytearray object range sorted reversed zip map filter enumerate "

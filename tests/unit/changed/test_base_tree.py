@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 from pytest_mcp.changed import base_tree, git_commands, listings
-from pytest_mcp.changed.checkout_copy import CheckoutCopy, SizeLimit
-from pytest_mcp.changed.folder_copy import in_slices
 from pytest_mcp.changed.git_commands import CannotTell, Repository
+from pytest_mcp.changed.tree_copy import SizeLimit, TreeCopy, in_slices
 from pytest_mcp.changed.working_tree import resolve
 from tests.support.projects.checkouts import Checkout, new_checkout
 from tests.support.projects.project_files import write_files
@@ -209,9 +208,9 @@ async def test_environments_caches_and_linked_worktrees_are_not_copied_unless_gi
         assert tree.left_out == ()
 
 
-async def copied(checkout: Checkout, tree: Path, **room: Any) -> CheckoutCopy:
+async def copied(checkout: Checkout, tree: Path, **room: Any) -> TreeCopy:
     tracked = listings.parse_index(await (await repository(checkout)).tracked())
-    copy = CheckoutCopy(checkout.top, tree, {os.fsdecode(path): file for path, file in tracked.items()}, **room)
+    copy = TreeCopy(checkout.top, tree, {os.fsdecode(path): file for path, file in tracked.items()}, **room)
     await in_slices(copy.steps())
     return copy
 

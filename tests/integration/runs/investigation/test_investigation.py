@@ -8,7 +8,7 @@ from typing import Any
 import anyio
 import pytest
 
-from pytest_mcp.changed.checkout_copy import ROOM_FOR_UNTRACKED
+from pytest_mcp.changed.tree_copy import ROOM_FOR_UNTRACKED
 from pytest_mcp.investigation import repetitions, suspects
 from pytest_mcp.investigation.repetitions import HASH_SEED, Seeds
 from pytest_mcp.investigation.runner import Runner
