@@ -10,6 +10,7 @@ import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path, PurePosixPath
 
 import anyio
@@ -107,7 +108,7 @@ async def _put_back(comparison: TreeComparison, tree: Path, is_put_back: IsPutBa
     chosen = {path: file for path, file in comparison.committed.items() if is_put_back(path, path in unknown)}
     submodules = {path for path, file in chosen.items() if _is_submodule(repository.top / path, file)}
     files = [os.fsencode(path) for path, file in chosen.items() if file is not None and path not in submodules]
-    await in_thread(lambda: [remove(tree, path) for path in sorted(chosen.keys() - submodules)])
+    await in_thread(partial(remove, tree, sorted(chosen.keys() - submodules)))
     with with_large_files(repository.top, tree):
         await repository.put_back(tree, comparison.changes.commit, files)
     for path in submodules:

@@ -19,6 +19,7 @@ from pytest_mcp.changed.definitions import (
     definitions,
     is_describing,
 )
+from pytest_mcp.changed.keeping import arguments, callee, chain_of, kept_depths, running
 from pytest_mcp.changed.mention import Call, Chain, FileMentions, Mention, Origin
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
@@ -51,7 +52,7 @@ def mention_of(each: Definition) -> Mention:
         reader.function(node, is_method=is_method)
         _read_decorators(reader.mention, node)
         is_known = not each.owner or node.name in _MAKING
-        reader.mention.leaks = set(_leaks(node, 0, node.args.args[0].arg if each.owner else "")) if is_known else set()
+        reader.mention.leaks = kept_depths(node, node.args.args[0].arg if each.owner else "") if is_known else set()
     elif (
         each.name == DOCSTRING
         or (isinstance(node, ast.Assign | ast.AnnAssign) and "__all__" in each.name)
@@ -75,7 +76,7 @@ def _is_data(node: ast.AST) -> bool:
 def _read_class(reader: "_Reader", node: ast.ClassDef) -> None:
     mention = reader.mention
     for base in node.bases:
-        chain = _chain(base)
+        chain = chain_of(base)
         # A base that is computed may be anything.
         mention.bases.append(chain or ("<computed>",))
     reader.class_body(node, with_methods=False)
@@ -83,14 +84,14 @@ def _read_class(reader: "_Reader", node: ast.ClassDef) -> None:
     mention.has_metaclass = any(each.arg == "metaclass" for each in node.keywords)
     # A metaclass gets the class as a decorator does.
     mention.decorators += [
-        (_chain(each.value) or ("<computed>",), False) for each in node.keywords if each.arg == "metaclass"
+        (chain_of(each.value) or ("<computed>",), False) for each in node.keywords if each.arg == "metaclass"
     ]
 
 
 def _read_decorators(mention: Mention, node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> None:
     for each in node.decorator_list:
         is_called = isinstance(each, ast.Call)
-        chain = _chain(each.func if isinstance(each, ast.Call) else each) or ("<computed>",)
+        chain = chain_of(each.func if isinstance(each, ast.Call) else each) or ("<computed>",)
         mention.decorators.append((chain, is_called))
         if "fixture" in chain[-1]:
             mention.fixture = node.name
@@ -102,61 +103,8 @@ def _read_decorators(mention: Mention, node: ast.ClassDef | ast.FunctionDef | as
                     mention.fixture = str(value)
 
 
-def _chain(node: ast.AST) -> Chain | None:
-    parts: list[str] = []
-    while isinstance(node, ast.Attribute | ast.Subscript):
-        if isinstance(node, ast.Attribute):
-            parts.append(node.attr)
-        else:
-            parts.clear()
-        node = node.value
-    return (node.id, *reversed(parts)) if isinstance(node, ast.Name) else None
-
-
 def _last(node: ast.AST) -> str | None:
     return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else None
-
-
-def _leaks(node: ast.FunctionDef | ast.AsyncFunctionDef, depth: int, made: str = "") -> Iterator[int]:
-    """How deep in it something is kept: given on, called, or put elsewhere than in the object that is made."""
-    # A function that decorates is given one thing. What has a default is as it was made.
-    taken = len(node.args.posonlyargs) + len(node.args.args) - (len(node.args.defaults) if depth else 0)
-    arguments = {each.arg for number, each in enumerate(_arguments(node.args)) if number < taken or not depth}
-    body = list(_running(node.body))
-    for each in body:
-        if isinstance(each, ast.Assign) and isinstance(each.value, ast.Name) and each.value.id in arguments:
-            arguments |= {target.id for target in each.targets if isinstance(target, ast.Name)}
-    for each in body:
-        if isinstance(each, FUNCTIONS) and depth == 0:
-            yield from _leaks(each, 1)
-        elif isinstance(each, ast.Global):
-            yield depth
-        elif isinstance(each, ast.Call):
-            given = [*each.args, *(keyword.value for keyword in each.keywords)]
-            is_given = any(isinstance(one, ast.Name) and one.id in arguments for one in given)
-            is_called = isinstance(each.func, ast.Name) and each.func.id in arguments
-            if is_called or (is_given and _last(each.func) not in telltales.HARMLESS):
-                yield depth
-        elif isinstance(each, ast.Assign) and isinstance(each.value, ast.Name) and each.value.id in arguments:
-            kept = (target for target in each.targets if not isinstance(target, ast.Name))
-            yield from (depth for target in kept if (_chain(target) or ("",))[0] != made or not made)
-
-
-def _arguments(node: ast.arguments) -> list[ast.arg]:
-    rest = [each for each in (node.vararg, node.kwarg) if each is not None]
-    return [*node.posonlyargs, *node.args, *node.kwonlyargs, *rest]
-
-
-def _running(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
-    """What runs with these nodes: not what is in functions, only that they are made."""
-    left = list(nodes)
-    while left:
-        node = left.pop()
-        yield node
-        if isinstance(node, FUNCTIONS):
-            left += [*node.decorator_list, *node.args.defaults, *(each for each in node.args.kw_defaults if each)]
-        elif not isinstance(node, ast.Lambda):
-            left += ast.iter_child_nodes(node)
 
 
 def _note_run(found: FileMentions, each: Definition) -> None:
@@ -164,14 +112,14 @@ def _note_run(found: FileMentions, each: Definition) -> None:
     found.calls |= {called for called, _ in _calls(each)}
     if isinstance(each.node, (*FUNCTIONS, ast.ClassDef)):
         reader.visit_all(each.node.decorator_list)
-    for node in _running([each.node, *each.heads] if not each.owner else ()):
+    for node in running([each.node, *each.heads] if not each.owner else ()):
         if isinstance(node, ast.Call):
-            chain = _chain(node.func)
+            chain = chain_of(node.func)
             reader.visit(node if _last(node.func) in telltales.FLAGS else node.func)
             for given in [*node.args, *(keyword.value for keyword in node.keywords)]:
-                if chain and (name := _chain(given)):
+                if chain and (name := chain_of(given)):
                     found.given.add((chain, name))
-        elif isinstance(node, ast.Attribute) and _chain(node) is None:
+        elif isinstance(node, ast.Attribute) and chain_of(node) is None:
             found.run.attributes.add(node.attr)
     reader.finished()
 
@@ -179,22 +127,17 @@ def _note_run(found: FileMentions, each: Definition) -> None:
 def _calls(each: Definition) -> Iterator[tuple[Call, ast.AST]]:
     """What a definition calls at import, and what decorates it."""
     decorators = each.node.decorator_list if isinstance(each.node, (*FUNCTIONS, ast.ClassDef)) else []
-    yield from ((_called(node), node) for node in decorators)
-    for node in _running(decorators if each.owner else [each.node, *each.heads]):
+    for decorator in decorators:
+        chain, depth = callee(decorator)
+        yield (chain, depth + 1), decorator
+    for node in running(decorators if each.owner else [each.node, *each.heads]):
         if isinstance(node, ast.Call):
-            yield _called(node.func), node
+            yield callee(node), node
 
 
 def calls_at_import(tree: ast.Module) -> set[tuple[Call, str, str]]:
     """Each with the definition that calls, and how it is written."""
     return {(called, each.name, ast.dump(node)) for each in definitions(tree) for called, node in _calls(each)}
-
-
-def _called(node: ast.AST) -> Call:
-    depth = 0
-    while isinstance(node, ast.Call):
-        node, depth = node.func, depth + 1
-    return _chain(node) or ("<computed>",), depth
 
 
 class _Reader:
@@ -255,7 +198,7 @@ class _Reader:
         name, first = _last(node.func), node.args[0] if node.args else None
         second = node.args[1] if len(node.args) > 1 else None
         flag = telltales.COMPUTED.get(name or "") or telltales.COMPUTED.get(
-            ".".join(("", *(_chain(node.func) or ()))[-2:])
+            ".".join(("", *(chain_of(node.func) or ()))[-2:])
         )
         if flag and len(node.args) < 3 and not isinstance(first, ast.Constant | None):
             self.mention.flags.add(flag)
@@ -263,7 +206,7 @@ class _Reader:
             self.mention.attributes.add(str(second.value))
         elif name in telltales.IMPORTING and isinstance(first, ast.Constant) and isinstance(first.value, str):
             self.mention.modules.add(first.value)
-        elif name in telltales.LISTING and first is not None and (chain := _chain(first)):
+        elif name in telltales.LISTING and first is not None and (chain := chain_of(first)):
             self._loads.append((*chain, "__dict__"))
             self.mention.attributes |= {"__dict__"} if chain in (("self",), ("cls",)) else set()
         else:
@@ -306,13 +249,13 @@ class _Reader:
 
     def function(self, node: ast.AST, *, is_method: bool = False) -> None:
         assert isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda), "see _READERS"
-        arguments = _arguments(node.args)
+        given = arguments(node.args)
         decorators = [] if isinstance(node, ast.Lambda) else node.decorator_list
         self.visit_all([*decorators, *node.args.defaults, *node.args.kw_defaults])
         if not isinstance(node, ast.Lambda):
-            self._annotations([*(each.annotation for each in arguments), node.returns], is_read=bool(decorators))
+            self._annotations([*(each.annotation for each in given), node.returns], is_read=bool(decorators))
             self._stores.add(node.name)
-        names = {each.arg for each in arguments}
+        names = {each.arg for each in given}
         self.mention.parameters |= names
         body = [node.body] if isinstance(node, ast.Lambda) else node.body
 
@@ -320,7 +263,7 @@ class _Reader:
             self._stores |= names
             self.visit_all(body)
 
-        self.scope(read, arguments[0].arg if is_method and arguments else None)
+        self.scope(read, given[0].arg if is_method and given else None)
 
     def _annotations(self, nodes: Iterable[ast.AST | None], *, is_read: bool) -> None:
         given = [each for each in nodes if each is not None]
@@ -328,7 +271,7 @@ class _Reader:
         for each in (inner for node in given for inner in ast.walk(node)):
             if isinstance(each, ast.Constant) and isinstance(each.value, str):
                 self.mention.annotated |= {(word,) for word in _WORD.findall(each.value)}
-            elif chain := _chain(each):
+            elif chain := chain_of(each):
                 self.mention.annotated.add(chain)
 
     def class_body(self, node: ast.ClassDef, *, with_methods: bool = True) -> None:

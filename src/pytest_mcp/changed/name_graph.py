@@ -67,16 +67,20 @@ class NameGraph:
     def run(self) -> None:
         """Also methods that no code that is reached mentions: only what is outside of the project can call them."""
         self.spread.run()
-        for _ in range(3):
-            unmentioned = [
-                (("def", path, owner), ("def", path, name))
-                for (path, owner), methods in list(self._lookup.methods.items())
-                for method, name in methods.items()
-                if not self.spread.bits(("called", path, owner, method))
-            ]
-            for start, end in unmentioned:
-                self.spread.edge(start, end)
+        linked: set[Key] = set()
+        while unmentioned := self._unmentioned() - linked:
+            for path, owner, name in unmentioned:
+                self.spread.edge(("def", path, owner), ("def", path, name))
+            linked |= unmentioned
             self.spread.run()
+
+    def _unmentioned(self) -> set[Key]:
+        return {
+            (path, owner, name)
+            for (path, owner), methods in self._lookup.methods.items()
+            for method, name in methods.items()
+            if not self.spread.bits(("called", path, owner, method))
+        }
 
     def _has_hooks(self, path: str) -> bool:
         return any(_SESSION_HOOK.match(name) for name in self._lookup.definitions(path))

@@ -59,9 +59,11 @@ def reach_of(changes: Changes, before: Contents, root: Path) -> Reach:
     try:
         files = project_files.list_files(root)
         contents = dict(project_files.contents(files, [*dict.fromkeys([*files.python, *files.settings])]))
+        return _Reached(changes, before, files, contents).reach(count)
     except Unreadable as error:
         return Reach(changes.since, count, reason=str(error))
-    return _Reached(changes, before, files, contents).reach(count)
+    except RecursionError:
+        return Reach(changes.since, count, reason="code of the project is nested too deeply to be read")
 
 
 def without_caches(changes: Changes) -> Changes:

@@ -14,7 +14,7 @@ import os
 import shutil
 import stat
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
@@ -292,19 +292,22 @@ def with_large_files(top: Path, tree: Path) -> Iterator[None]:
         link.unlink()
 
 
-def remove(top: Path, name: str) -> None:
-    """A file, link or folder, if it is there; nothing behind a link. With the folders that are empty then."""
-    path = top / name
-    above = [each for each in path.parents if each != top and each.is_relative_to(top)]
-    if any(each.is_symlink() for each in above):
-        return
+def remove(top: Path, names: Iterable[str]) -> None:
+    """Files, links and folders, if they are there, and folders that are empty then; nothing behind a link."""
+    for name in names:
+        path = top / name
+        above = [each for each in path.parents if each != top and each.is_relative_to(top)]
+        if not any(each.is_symlink() for each in above):
+            _remove(path)
+        # An empty folder can be imported.
+        with suppress(OSError):
+            for each in filter(Path.exists, above):
+                each.rmdir()
+
+
+def _remove(path: Path) -> None:
     with suppress(FileNotFoundError, NotADirectoryError):
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path, ignore_errors=True)
         else:
             path.unlink()
-    # An empty folder can be imported.
-    with suppress(OSError):
-        for each in above:
-            if each.exists():
-                each.rmdir()

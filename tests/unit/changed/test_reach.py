@@ -276,6 +276,14 @@ def test_files_that_cannot_be_read_are_always_reached(project: Path, monkeypatch
     assert found.always[0] == "tests/test_broken.py (cannot be read or parsed)"
 
 
+def test_code_that_is_nested_too_deeply_makes_it_everything(project: Path) -> None:
+    branches = "".join(f"    elif x == {number}: return {number}\n" for number in range(400))
+    long = "LONG = " + " + ".join(["1"] * 1300)
+
+    assert reached(project, {PRICE: f"def total(x):\n    if x: return 1\n{branches}"}).reason is not None
+    assert reached(project, {PRICE: FILES[PRICE] + long}).reason is not None
+
+
 def test_too_many_files_and_too_much_time_make_it_everything(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(project_files, "MAX_FILES", 3)
     assert "more than 3 Python files" in (reached(project, {PRICE: OTHER_VAT}).reason or "")
