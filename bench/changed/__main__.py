@@ -10,11 +10,12 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from bench.changed import speed
 from pytest_mcp.changed import reach
 from pytest_mcp.changed.project_files import SETTINGS, is_test
 from pytest_mcp.changed.working_tree import Changes
@@ -23,13 +24,34 @@ FOLDER = Path(__file__).parent
 RESULTS = FOLDER.with_name("CHANGED.md")
 HEAD = """# What `changed` selects of real commits
 
-Measured by `make changed REPOS=FOLDER`. *Affected* are test files that execute a changed function; *missed* are those
-of them that were not selected. Tuned on these commits. Mean and worst CPU seconds are those of one selection in one
-process, so most files were parsed before.
+Measured by `make changed REPOS=FOLDER`, all rules in force. *Affected* are test files that execute a changed function;
+*missed* are those of them that were not selected. Tuned on these commits. Mean and worst CPU seconds are those of one
+selection in one process, so most files were parsed before.
 
-| library | commits | commits with a missed file | not affected | skipped | everything | mean s | worst s |
-| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
+| library | commits | missed | not affected | skipped | of Python files alone | everything | mean s | worst s |
+| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
 """
+OTHERS = """
+## Not tuned on
+
+The newest commits that change Python files of the package. What is affected is not known here.
+
+| library | commits | skipped | everything | mean s | worst s |
+| --- | ---: | ---: | ---: | ---: | ---: |
+"""
+TIME = """
+## Time
+
+A project of modules that import one another, one process, CPU seconds of one core.
+
+| modules | first selection | the next, after an edit |
+| ---: | ---: | ---: |
+"""
+WORST = "\n## Worst rows\n\n"
+# By the folder of their package.
+UNTUNED = {"pylint": "pylint/", "xarray": "xarray/"}
+COMMITS = 10
+SIZES = (500, 20_000)
 
 
 @dataclass(frozen=True)
@@ -41,6 +63,7 @@ class Row:
     skipped: int
     reason: str | None
     seconds: float
+    is_python: bool
 
 
 class Clone:
@@ -83,7 +106,8 @@ def measured(clone: Clone, commit: str, known: dict[str, Any], root: Path, there
     missed = tests.intersection(known["affected"], found.unreached)
     skipped = len(tests.intersection(found.unreached))
     affected = len(tests.intersection(known["affected"]))
-    return Row(commit, len(tests), affected, tuple(sorted(missed)), skipped, found.reason, seconds)
+    is_python = all(path.endswith(".py") for path in changed)
+    return Row(commit, len(tests), affected, tuple(sorted(missed)), skipped, found.reason, seconds, is_python)
 
 
 def is_read(path: str) -> bool:
@@ -111,44 +135,77 @@ def rows(clone: Clone, commits: dict[str, Any]) -> Iterator[Row]:
                 print(f"{commit} is not there: {error}", file=sys.stderr)
 
 
-def line(library: str, found: Sequence[Row]) -> str:
-    count = len(found)
-    shares = [sum(each) / count for each in ((1 - row.affected / row.tests for row in found), skips(found))]
-    cells = [library, count, sum(bool(row.missed) for row in found), *(f"{share:.1%}" for share in shares)]
-    cells.append(sum(row.reason is not None for row in found))
+def line(library: str, found: Sequence[Row], *, is_known: bool = True) -> str:
     seconds = [row.seconds for row in found]
-    return f"| {' | '.join(map(str, cells))} | {sum(seconds) / count:.2f} | {max(seconds):.2f} |"
+    cells = [str(len(found))]
+    if is_known:
+        cells += [str(sum(bool(row.missed) for row in found)), share(1 - row.affected / row.tests for row in found)]
+    cells.append(share(row.skipped / row.tests for row in found))
+    if is_known:
+        cells.append(share(row.skipped / row.tests for row in found if row.is_python))
+    cells.append(str(sum(row.reason is not None for row in found)))
+    return f"| {' | '.join([library, *cells])} | {sum(seconds) / len(seconds):.2f} | {max(seconds):.2f} |\n"
 
 
-def skips(found: Sequence[Row]) -> Iterator[float]:
-    return (row.skipped / row.tests for row in found)
+def share(parts: Iterable[float]) -> str:
+    listed = [*parts]
+    return f"{sum(listed) / len(listed):.1%}" if listed else "none"
+
+
+def untuned(clone: Clone, package: str) -> dict[str, Any]:
+    """The newest commits that change Python files of the package, as those that are known."""
+    log = clone.git("log", "--no-merges", f"--max-count={COMMITS}", "--format=%H %P", "--", f":(glob){package}**/*.py")
+    pairs = [each.split()[:2] for each in log.decode().splitlines()]
+    return {commit[:8]: {"parent": parent, "affected": []} for commit, parent in pairs}
+
+
+def times() -> Iterator[str]:
+    for size in SIZES:
+        with tempfile.TemporaryDirectory(prefix="pytest-mcp-changed-") as folder:
+            first, following = speed.seconds(Path(folder), size)
+        yield f"| {size:,} | {first:.2f} | {following:.2f} |\n"
 
 
 def worst(library: str, found: Sequence[Row]) -> Iterator[str]:
     """Of the commits that skip nothing, each reason once."""
     reasons = {row.reason: row.commit for row in found if row.reason is not None}
-    yield from (f"- {library} {commit}: everything, because {reason}" for reason, commit in reasons.items())
+    yield from (f"- {library} {commit}: everything, because {reason}\n" for reason, commit in reasons.items())
     nothing = [row for row in found if row.reason is None and not row.skipped]
-    yield f"- {library}: nothing skipped in {len(nothing)} more commits, {' '.join(row.commit for row in nothing)}"
+    yield f"- {library}: nothing skipped in {len(nothing)} more commits, {' '.join(row.commit for row in nothing)}\n"
+
+
+def measured_all(clone: Clone, commits: dict[str, Any]) -> list[Row]:
+    try:
+        return [row for row in rows(clone, commits) if row.tests]
+    finally:
+        clone.close()
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path, help="it has a clone of each repository, by its own name")
-    known = json.loads((FOLDER / "commits.json").read_text("utf-8"))
     folder: Path = parser.parse_args().folder
+    known = json.loads((FOLDER / "commits.json").read_text("utf-8"))
+    everything: list[Row] = []
     lines: list[str] = []
+    others: list[str] = []
     remarks: list[str] = []
-    missed = False
     for library, repository in known["repositories"].items():
-        clone = Clone(folder / repository.partition("/")[2])
-        found = [row for row in rows(clone, known["commits"][library]) if row.tests]
+        found = measured_all(Clone(folder / repository.partition("/")[2]), known["commits"][library])
         lines.append(line(library, found))
         remarks += worst(library, found)
-        missed = missed or any(row.missed for row in found)
-        print(lines[-1], flush=True)
-    RESULTS.write_text(HEAD + "\n".join(lines) + "\n\n## Worst rows\n\n" + "\n".join(remarks) + "\n", encoding="utf-8")
-    return int(missed)
+        everything += found
+        print(lines[-1], end="", flush=True)
+    lines.append(line("all", everything))
+    for library, package in UNTUNED.items():
+        clone = Clone(folder / library)
+        found = measured_all(clone, untuned(clone, package))
+        others.append(line(library, found, is_known=False))
+        remarks += worst(library, found)
+        print(others[-1], end="", flush=True)
+    text = "".join([HEAD, *lines, OTHERS, *others, TIME, *times(), WORST, *remarks])
+    RESULTS.write_text(text, encoding="utf-8")
+    return int(any(row.missed for row in everything))
 
 
 if __name__ == "__main__":

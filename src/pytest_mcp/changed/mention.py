@@ -11,6 +11,10 @@ Chain = tuple[str, ...]
 Call = tuple[Chain, int]
 
 
+_SETS = ("chains", "annotated", "attributes", "own", "strings", "parameters", "modules", "dotted", "flags", "leaks")
+_FIRST = ("is_data", "has_metaclass", "autouse", "fixture", "owner")
+
+
 @dataclass
 class Mention:
     """What one definition mentions."""
@@ -48,26 +52,15 @@ class Mention:
         return chain_all.from_iterable(self.imports.values())
 
     def update(self, other: "Mention") -> None:
-        self.chains |= other.chains
-        self.annotated |= other.annotated
-        self.attributes |= other.attributes
-        self.own |= other.own
-        self.strings |= other.strings
-        self.parameters |= other.parameters
-        self.modules |= other.modules
-        self.dotted |= other.dotted
-        self.flags |= other.flags
-        self.leaks |= other.leaks
+        for name in _SETS:
+            getattr(self, name).update(getattr(other, name))
         for name, origins in other.imports.items():
             self.imports.setdefault(name, set()).update(origins)
         self.bases += other.bases
         self.decorators += other.decorators
-        self.is_data = self.is_data or other.is_data
-        self.has_metaclass = self.has_metaclass or other.has_metaclass
-        self.autouse = self.autouse or other.autouse
-        self.fixture = self.fixture or other.fixture
+        for name in _FIRST:
+            setattr(self, name, getattr(self, name) or getattr(other, name))
         self.kind = max(self.kind, other.kind, key=lambda kind: kind == "class")
-        self.owner = self.owner or other.owner
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ A method needs its class to be reached, and its name. It has too many edges rath
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import chain as chain_all
 
@@ -58,8 +58,6 @@ class NameGraph:
         # The functions that the package's entry points name.
         self._programs = tuple(programs)
         self.spread = Spread(self._expand)
-        # Files whose code cannot be known.
-        self.unread: set[str] = set()
         self._prefixes: set[str] = set()
         self._names: set[str] = set()
         self._session_files = [path for path in modules.files if path.endswith("conftest.py") and self._has_hooks(path)]
@@ -86,8 +84,8 @@ class NameGraph:
         return any(_SESSION_HOOK.match(name) for name in self._lookup.definitions(path))
 
     def _expand(self, key: Key) -> None:
-        expand = getattr(self, f"_expand_{key[0]}", None)
-        for end in () if expand is None else expand(*key[1:]):
+        expand = _EXPANDING.get(key[0])
+        for end in expand(self, *key[1:]) if expand is not None else ():
             self.spread.edge(key, end)
 
     # --- files -------------------------------------------------------------------------------------
@@ -113,7 +111,6 @@ class NameGraph:
         yield from (("file", each) for each in self._modules.around(path))
         read = self._lookup.read(path)
         if read is None:
-            self.unread.add(path)
             return
         for name, mention in read.definitions.items():
             is_import = mention.kind == "import" or name == AT_IMPORT
@@ -351,3 +348,17 @@ class NameGraph:
 def _is_dotted(text: str) -> bool:
     parts = text.replace(":", ".").split(".")
     return len(parts) > 1 and all(map(str.isidentifier, parts))
+
+
+# The other kinds are reached, and lead to nothing of their own.
+_EXPANDING: dict[str, Callable[..., Iterable[Key]]] = {
+    "test": NameGraph._expand_test,
+    "file": NameGraph._expand_file,
+    "value": NameGraph._expand_value,
+    "def": NameGraph._expand_def,
+    "annotated": NameGraph._expand_annotated,
+    "code": NameGraph._expand_code,
+    "text": NameGraph._expand_text,
+    "prefix": NameGraph._expand_prefix,
+    "flag": NameGraph._expand_flag,
+}
