@@ -90,9 +90,11 @@ def _of_statement(node: ast.stmt, heads: tuple[ast.AST, ...]) -> Iterator[Defini
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
         return
     targets = _targets(node)
-    names = {name for target in targets for name in _stored(target)}
+    # What `+=` changes may be of another module.
+    is_kept = isinstance(node, ast.AugAssign)
+    names = set() if is_kept else {name for target in targets for name in _stored(target)}
     yield from (Definition(name, "name", node, heads) for name in sorted(names))
-    changed = {_root(target) for target in targets if not isinstance(target, ast.Name)} - {None}
+    changed = {_root(target) for target in targets if is_kept or not isinstance(target, ast.Name)} - {None}
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
         changed = {_changed_by(node.value)} - {None}
     yield from (Definition(str(name), "addition", node, heads) for name in sorted(map(str, changed - names)))

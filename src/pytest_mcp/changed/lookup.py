@@ -124,8 +124,13 @@ class Lookup:
 
     def _is_keeping(self, path: str, name: str) -> bool:
         methods = [self.definitions(path)[full] for full in self.methods_of(path, name).values()]
-        given = "__setattr__" in self.methods_of(path, name) or any(each.leaks for each in methods)
-        return given or self.has_outside_base(path, name) or self.makes_otherwise(path, name)
+        is_told = not {"__setattr__", "__set_name__"}.isdisjoint(self.methods_of(path, name))
+        return (
+            is_told
+            or any(each.leaks for each in methods)
+            or self.has_outside_base(path, name)
+            or self.makes_otherwise(path, name)
+        )
 
     def makes_otherwise(self, path: str, name: str) -> bool:
         """Whether making the class may do anything: by a metaclass, or by a base that is told of it."""
