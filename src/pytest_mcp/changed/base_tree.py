@@ -17,20 +17,17 @@ import anyio
 
 from pytest_mcp.changed import listings, working_tree
 from pytest_mcp.changed.git_commands import CannotTell, Repository
-from pytest_mcp.changed.listings import SUBMODULE, TreeFile
+from pytest_mcp.changed.listings import SUBMODULE
 from pytest_mcp.changed.project_files import SETTINGS
 from pytest_mcp.changed.tree_copy import TreeCopy, in_slices, remove, with_large_files
 from pytest_mcp.changed.working_tree import Base, TreeComparison
 from pytest_mcp.process import process, start
 from pytest_mcp.process.background import in_thread
 from pytest_mcp.process.job import SpawnError
-from pytest_mcp.python import git_files
 from pytest_mcp.text import label
 
 # For copying all of it.
 MAX_SECONDS = 60.0
-# Submodules in submodules.
-MAX_DEPTH = 5
 
 # Whether what changed at a path, from the top, is put back; and whether git knows nothing of the path.
 IsPutBack = Callable[[str, bool], bool]
@@ -103,34 +100,13 @@ async def _copy(repository: Repository, tree: Path) -> tuple[str, ...]:
     return tuple(sorted(copy.left_out))
 
 
-async def _put_back(comparison: TreeComparison, tree: Path, is_put_back: IsPutBack, depth: int = MAX_DEPTH) -> None:
-    unknown, repository = comparison.unknown, comparison.repository
+async def _put_back(comparison: TreeComparison, tree: Path, is_put_back: IsPutBack) -> None:
+    unknown, top = comparison.unknown, comparison.repository.top
     chosen = {path: file for path, file in comparison.committed.items() if is_put_back(path, path in unknown)}
-    submodules = {path for path, file in chosen.items() if _is_submodule(repository.top / path, file)}
-    files = [os.fsencode(path) for path, file in chosen.items() if file is not None and path not in submodules]
-    await in_thread(partial(remove, tree, sorted(chosen.keys() - submodules)))
-    with with_large_files(repository.top, tree):
-        await repository.put_back(tree, comparison.changes.commit, files)
-    for path in submodules:
-        await _put_back_submodule(comparison, path, tree, is_put_back, depth)
-
-
-async def _put_back_submodule(
-    comparison: TreeComparison, path: str, tree: Path, is_put_back: IsPutBack, depth: int
-) -> None:
-    """As a checkout of its own: at the base its commit may be another one, or files in it have changed."""
-    top, file = comparison.repository.top / path, comparison.committed[path]
-    if not depth or file is None:
-        raise CannotTell(f"{label(path)} is a submodule in too many others")
-    config = comparison.repository.config._replace(root=top)
-    inside = replace(comparison.repository, config=config, top=top, index=git_files.index(top))
-    try:
-        changed = await working_tree.since(inside, Base(path, file.hash.decode()))
-        await _put_back(changed, tree / path, lambda name, new: is_put_back(f"{path}/{name}", new), depth - 1)
-    except CannotTell as error:
-        raise CannotTell(f"the submodule {label(path)} cannot be put back: {error}") from error
-
-
-def _is_submodule(path: Path, file: TreeFile | None) -> bool:
-    """Whether it is one at the base, and is checked out now."""
-    return file is not None and file.mode == SUBMODULE and (path / ".git").exists()
+    for path, file in chosen.items():
+        if file is not None and file.mode == SUBMODULE and (top / path / ".git").exists():
+            raise CannotTell(f"the submodule {label(path)} changed, which cannot be put back")
+    files = [os.fsencode(path) for path, file in chosen.items() if file is not None]
+    await in_thread(partial(remove, tree, sorted(chosen)))
+    with with_large_files(top, tree):
+        await comparison.repository.put_back(tree, comparison.changes.commit, files)
