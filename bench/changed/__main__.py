@@ -181,30 +181,40 @@ def measured_all(clone: Clone, commits: dict[str, Any]) -> list[Row]:
         clone.close()
 
 
+class Page:
+    """What is known so far is written after each step: a run may be ended before it is done."""
+
+    def __init__(self) -> None:
+        self.known: list[str] = []
+        self.others: list[str] = []
+        self.times: list[str] = []
+        self.worst: list[str] = []
+
+    def add(self, rows: list[str], row: str, worst: Iterable[str] = ()) -> None:
+        rows.append(row)
+        self.worst += worst
+        print(row, end="", flush=True)
+        parts = [HEAD, *self.known, OTHERS, *self.others, TIME, *self.times, WORST, *self.worst]
+        RESULTS.write_text("".join(parts), encoding="utf-8")
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path, help="it has a clone of each repository, by its own name")
     folder: Path = parser.parse_args().folder
     known = json.loads((FOLDER / "commits.json").read_text("utf-8"))
-    everything: list[Row] = []
-    lines: list[str] = []
-    others: list[str] = []
-    remarks: list[str] = []
+    page, everything = Page(), list[Row]()
     for library, repository in known["repositories"].items():
         found = measured_all(Clone(folder / repository.partition("/")[2]), known["commits"][library])
-        lines.append(line(library, found))
-        remarks += worst(library, found)
+        page.add(page.known, line(library, found), worst(library, found))
         everything += found
-        print(lines[-1], end="", flush=True)
-    lines.append(line("all", everything))
+    page.add(page.known, line("all", everything))
+    for row in times():
+        page.add(page.times, row)
     for library, package in UNTUNED.items():
         clone = Clone(folder / library)
         found = measured_all(clone, untuned(clone, package))
-        others.append(line(library, found, is_known=False))
-        remarks += worst(library, found)
-        print(others[-1], end="", flush=True)
-    text = "".join([HEAD, *lines, OTHERS, *others, TIME, *times(), WORST, *remarks])
-    RESULTS.write_text(text, encoding="utf-8")
+        page.add(page.others, line(library, found, is_known=False), worst(library, found))
     return int(any(row.missed for row in everything))
 
 

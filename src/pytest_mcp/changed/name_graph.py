@@ -85,8 +85,9 @@ class NameGraph:
 
     def _expand(self, key: Key) -> None:
         expand = _EXPANDING.get(key[0])
-        for end in expand(self, *key[1:]) if expand is not None else ():
-            self.spread.edge(key, end)
+        if expand is not None:
+            for end in expand(self, *key[1:]):
+                self.spread.edge(key, end)
 
     # --- files -------------------------------------------------------------------------------------
 
@@ -98,8 +99,9 @@ class NameGraph:
             yield "def", path, name
             for each in mention.origins():
                 # An imported fixture or test class is one of this file.
-                ends = self._lookup.imported(path, each, (), set()) if each.name is not None else ()
-                yield from (end for end in ends if end[0] == "def")
+                if each.name is not None:
+                    ends = self._lookup.imported(path, each, (), set())
+                    yield from (end for end in ends if end[0] == "def")
                 for file in self._lookup.stars(path, each):
                     names = filter(_UNMENTIONED.match, self._lookup.definitions(file))
                     yield from (("def", file, star) for star in names)
@@ -113,10 +115,10 @@ class NameGraph:
         if read is None:
             return
         for name, mention in read.definitions.items():
-            is_import = mention.kind == "import" or name == AT_IMPORT
-            yield from self._imported(path, mention) if is_import else ()
-            for origin in mention.origins() if is_import else ():
-                yield from (("def", each, "__all__") for each in self._lookup.stars(path, origin))
+            if mention.kind == "import" or name == AT_IMPORT:
+                yield from self._imported(path, mention)
+                for origin in mention.origins():
+                    yield from (("def", each, "__all__") for each in self._lookup.stars(path, origin))
             self._note_definition(path, name, mention)
         chains = {chain for chain in read.run.chains if not self._is_of_data(read, chain)}
         yield from self._mentioned(path, replace(read.run, chains=chains), "")
@@ -145,8 +147,8 @@ class NameGraph:
         edge, own = self.spread.edge, ("def", path, name)
         if name.rpartition(".")[2].startswith("pytest_") or mention.autouse or name in _MODULE_HOOKS:
             edge(("file", path), own)
-        for plugin in mention.strings if name == "pytest_plugins" else ():
-            for file in self._modules.named(plugin):
+        if name == "pytest_plugins":
+            for file in chain_all.from_iterable(map(self._modules.named, mention.strings)):
                 edge(("file", path), ("file", file))
         if mention.fixture is not None:
             edge(("any", mention.fixture), ("fixture", mention.fixture))
@@ -324,10 +326,12 @@ class NameGraph:
         yield from (("any", name) for name in self._names if name.startswith(prefix) or name.endswith(prefix))
 
     def _expand_flag(self, flag: str) -> Iterator[Key]:
-        for path in self._modules.files if flag in ("imports", "loads") else ():
-            yield "value", path
-            names = self._lookup.definitions(path).items() if flag == "loads" else ()
-            yield from (("def", path, name) for name, mention in names if not mention.owner)
+        if flag in ("imports", "loads"):
+            yield from (("value", path) for path in self._modules.files)
+        if flag == "loads":
+            for path in self._modules.files:
+                names = self._lookup.definitions(path).items()
+                yield from (("def", path, name) for name, mention in names if not mention.owner)
         if flag in ("imports", "starts"):
             for program in self._programs:
                 yield from self._dotted(program, is_text=True)

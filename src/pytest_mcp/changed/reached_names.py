@@ -69,6 +69,7 @@ class NameSelection:
         self._before = before
         self._tests: list[str] = []
         self._files: dict[str, FileMentions | None] = {}
+        self._parsed: dict[str, tuple[ast.Module | None, ast.Module | None]] = {}
         self._lookup = Lookup(modules, self.read)
         self._imports = Imports(modules, self._lookup)
         self.graph = NameGraph(modules, self._lookup, self._imports, words, programs)
@@ -148,20 +149,25 @@ class NameSelection:
 
     def rewritten(self) -> set[str]:
         """The files whose syntax trees differ: doctests are docstrings, and tests run in the order of the file."""
-        known = {path: (content, self._contents.get(path)) for path, content in self._before.items()}
-        trees = {path: [each if each is None else parsed(each) for each in both] for path, both in known.items()}
+        trees = {path: self._trees(path) for path in self._before}
         return {
             path for path, (one, other) in trees.items() if not (one and other and ast.dump(one) == ast.dump(other))
         }
+
+    def _trees(self, path: str) -> tuple[ast.Module | None, ast.Module | None]:
+        """At the base and now; None if it is not there or cannot be parsed."""
+        if path not in self._parsed:
+            before, now = self._before[path], self._contents.get(path)
+            self._parsed[path] = before if before is None else parsed(before), now if now is None else parsed(now)
+        return self._parsed[path]
 
     def _changed(self) -> tuple[list[Key], list[tuple[Key, str]]]:
         ends: list[Key] = []
         tied: list[tuple[Key, str]] = []
         for path in sorted(self._before):
-            contents = self._before[path], self._contents.get(path)
-            before, after = (None if each is None else parsed(each) for each in contents)
-            pairs = zip((before, after), contents, strict=True)
-            what = touched(*(texts(tree, content) if tree and content is not None else {} for tree, content in pairs))
+            before, after = self._trees(path)
+            pairs = (before, self._before[path]), (after, self._contents.get(path))
+            what = touched(*(texts(tree, content or b"") if tree else {} for tree, content in pairs))
             moved = reordered(before, after) if before and after else set()
             kinds = {"def": what.code - self._plain_imports(path, what.came), "came": what.came, "gone": what.gone}
             ends += [(kind, path, name) for kind, names in kinds.items() for name in sorted(names)]
@@ -169,8 +175,9 @@ class NameSelection:
             tied += [(("def", path, name), "source") for name in sorted(what.written)]
             ends += [("def", path, name) for name in sorted(moved - {AT_IMPORT})]
             is_module = self._is_only_new_or_gone(path)
-            tied += [(("file", path), "imports")] if is_module else []
-            if self.read(path) is None or not (is_module or not self._runs(path, what.code | moved)):
+            if is_module:
+                tied.append((("file", path), "imports"))
+            elif self.read(path) is None or self._runs(path, what.code | moved):
                 ends.append(("file", path))
             ends += self._kept(path, *(set() if tree is None else calls_at_import(tree) for tree in (before, after)))
         return ends, tied
@@ -187,9 +194,8 @@ class NameSelection:
         for chain, depth in sorted({call for call, *_ in before ^ after}):
             if self._imports.is_kept(path, chain, depth):
                 yield "file", path
-            for end in self._lookup.targets(path, chain[:1]) if len(chain) > 1 and chain[-1] not in QUIET else ():
-                if self._lookup.kind(end) == "name":
-                    yield end
+            if len(chain) > 1 and chain[-1] not in QUIET:
+                yield from (end for end in self._lookup.targets(path, chain[:1]) if self._lookup.kind(end) == "name")
 
     def _plain_imports(self, path: str, came: Iterable[str]) -> set[str]:
         """Imports that came. They are no change, unless their name stood for something else before."""
