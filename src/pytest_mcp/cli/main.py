@@ -45,9 +45,9 @@ COMMANDS = {
     "run": Command("run tests and print a report for people", has_flags_of_pytest=True),
     "discover": Command("list tests", has_flags_of_pytest=True),
     "merge": Command("make one answer of the answers of `run --shard`", in_project=False),
-    "check": Command("tell whether the tests prove this change"),
-    "investigate": Command("tell why a test fails: always, sometimes, by order or an old bug"),
-    "history": Command("tell from recorded runs what is flaky, slower or failing", runs_tests=False),
+    "check": Command("check whether the tests prove this change"),
+    "investigate": Command("find why a test fails: always, sometimes, by order or an old bug"),
+    "history": Command("list from recorded runs what is flaky, slower or failing", runs_tests=False),
     "call": Command("call one tool and print the reply that a client gets", like_pytest=False, in_project=False),
     "setup": Command(
         "add the server to the MCP clients on this machine, or remove it", like_pytest=False, runs_tests=False

@@ -97,7 +97,7 @@ def complaint(program: str, ended: Exit) -> Unanswered:
     """The most useful line of an error message."""
     lines = [line.strip() for line in (ended.stderr.strip() or ended.stdout).splitlines() if line.strip()]
     if not lines:
-        return Unanswered(f"{program} exited with {ended.code} and said nothing")
+        return Unanswered(f"{program} exited with {ended.code} and printed nothing")
     # The last line of a traceback; a heading together with the line below it.
     line = lines[-1] if lines[0].startswith("Traceback") else " ".join(lines[: 2 if lines[0].endswith(":") else 1])
     return Unanswered(f"{program} said: {cut_middle(line, MAX_COMPLAINT, separator=' ')}")

@@ -159,7 +159,7 @@ async def test_a_program_sees_the_environment_less_what_would_mislead_it(home: H
         ("echo; echo '  first reason '; echo more", "oracle said: first reason"),
         ("printf 'Traceback (most recent call last):\\n  File x\\nKeyError: y\\n\\n'", "oracle said: KeyError: y"),
         ("echo 'It is invalid:'; echo; echo '  - because'", "oracle said: It is invalid: - because"),
-        ("", "oracle exited with 1 and said nothing"),
+        ("", "oracle exited with 1 and printed nothing"),
         (f"echo {'x' * 30_000}", f"oracle said: {'x' * 150}"),
     ],
     ids=["lines", "traceback", "heading", "silence", "a long line"],

@@ -129,7 +129,7 @@ def sandbox(program: str, config: Config, home: Path, command: Sequence[str], al
         raise ConfigError(f"--sandbox-write needs a folder or file that exists: {missing[0]} does not.")
     pythons = [each.python for each in interpreter.visible(config, config.root) if each.problem is None]
     if not pythons:
-        raise ConfigError("A sandbox needs to know the Python that runs the tests: name it with --python.")
+        raise ConfigError("A sandbox needs the Python that runs the tests: name it with --python.")
     if config.history and not is_postgres(config.history.address):
         written.append(Path(config.history.address).parent)
     # srt starts a filter from its own package inside.
