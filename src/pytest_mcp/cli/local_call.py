@@ -162,7 +162,7 @@ def _print(command: ToolCommand, outcome: CallOutcome, known: Any, screen: Scree
 def _for_people(error: CallError, command: ToolCommand, screen: Screen) -> str:
     options, root = command.options, command.config.root
     typed = tool_flags.arguments(options)
-    error = typed_advice.with_refs(error, typed, root)
+    error = typed_advice.with_ref(error, typed)
 
     def with_folders(folders: Sequence[str]) -> str:
         paths = [tool_flags.typed_path(folder, root) for folder in folders[:MAX_FOLDERS]]

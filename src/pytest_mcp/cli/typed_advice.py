@@ -15,7 +15,6 @@ from pytest_mcp.api.errors import CallError, ExecutionFailed, InvalidParams
 from pytest_mcp.cli import tool_flags
 from pytest_mcp.cli.tool_flags import Arguments
 from pytest_mcp.environment import surroundings
-from pytest_mcp.python import git_files
 
 ELSEWHERE = "cd into the project's folder, or name it with --root."
 # The commands that call the tools.
@@ -50,18 +49,16 @@ def message(error: CallError, typist: Typist) -> str:
     return error.message_with(ELSEWHERE)
 
 
-def with_refs(error: CallError, arguments: Arguments, root: Path) -> CallError:
-    """If `--changed` was typed without a ref, and a path that does not exist is one: how the ref is typed."""
+def with_ref(error: CallError, arguments: Arguments) -> CallError:
+    """If `--changed` was typed without a ref, a path that cannot be used may have been meant as one."""
     if not isinstance(error, InvalidParams) or arguments.get("changed") is not True:
         return error
-    words = {f"node_ids.{index}": word for index, word in enumerate(arguments.get("node_ids", ()))}
-    refs = {field: word for field, word in words.items() if git_files.names_commit(root, word)}
-
-    def meant(ref: str) -> dict[str, str]:
-        return {"message": f"is not a path; did you mean --changed={ref}?", "received": ref}
-
+    hint = "; if it is a git ref, write --changed=REF"
     return InvalidParams(
-        [replace(fault, **meant(refs[fault.field])) if fault.field in refs else fault for fault in error.faults]
+        [
+            replace(fault, message=Sentence(fault.message, hint)) if fault.field.startswith("node_ids") else fault
+            for fault in error.faults
+        ]
     )
 
 

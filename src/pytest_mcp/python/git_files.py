@@ -20,9 +20,6 @@ _MAX_REFS = 16 * 1024 * 1024
 _COMPRESSED_PATHS = b"\0\0\0\4"
 _REF = "ref:"
 _HASH = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
-_SHORT_HASH = re.compile(r"[0-9a-f]{7,64}")
-# Behind a name: main~2, HEAD^
-_ANCESTOR = re.compile(r"[~^]")
 # Not every name that git allows, but none that leads out of the folder.
 _REF_NAME = re.compile(r"refs(?:/(?!\.)[^/\0]+)+")
 
@@ -54,16 +51,6 @@ def head_commit(folder: Path) -> str | None:
     if head.startswith(_REF):
         return _commit_of(head.removeprefix(_REF).strip(), own)
     return head if _HASH.fullmatch(head) else None
-
-
-def names_commit(folder: Path, word: str) -> bool:
-    """Whether a word looks like a commit, or is a branch or tag of the repository."""
-    checkout = find(folder)
-    name = _ANCESTOR.split(word, maxsplit=1)[0]
-    if checkout is None or name == "HEAD" or _SHORT_HASH.fullmatch(name):
-        return checkout is not None
-    names = [f"refs/{kind}/{name}" for kind in ("heads", "tags", "remotes")]
-    return any(_commit_of(each, repository(checkout.top / ".git")) for each in names)
 
 
 def index(top: Path) -> Path:

@@ -12,7 +12,6 @@ from pytest_mcp.cli.typed_advice import Typist
 from pytest_mcp.environment import readiness
 from pytest_mcp.python import remedies
 from pytest_mcp.terminal.colours import Painter
-from tests.support.git import git
 
 INSTALL = "python3 -m venv .venv && .venv/bin/python -m pip install pytest"
 
@@ -91,16 +90,12 @@ def test_an_error_without_a_fix_keeps_its_message(tmp_path: Path) -> None:
     assert typed_advice.message(error, typist(tmp_path)) == error.message
 
 
-def test_a_ref_that_was_typed_with_a_space_is_recognised(tmp_path: Path) -> None:
-    git("init", cwd=tmp_path)
-    git("commit", "--allow-empty", "-m", "nothing yet", cwd=tmp_path)
-    git("branch", "topic", cwd=tmp_path)
-    faults = [Fault(f"node_ids.{n}", "does not exist", "value_error", f"sub/{n}") for n in range(2)]
+def test_where_a_ref_may_have_been_typed_with_a_space_it_is_told_how() -> None:
+    error = InvalidParams([Fault("node_ids.0", "does not exist", "value_error", "topic")])
 
     def lines(changed: bool | str) -> list[str]:
-        arguments = {"changed": changed, "node_ids": ["topic", "nowhere"]}
-        error = typed_advice.with_refs(InvalidParams(faults), arguments, tmp_path)
-        return render_run.error_lines(error, Painter(has_colours=False))
+        meant = typed_advice.with_ref(error, {"changed": changed, "node_ids": ["topic"]})
+        return render_run.error_lines(meant, Painter(has_colours=False))
 
-    assert lines(True) == ["topic: is not a path; did you mean --changed=topic?", "sub/1: does not exist"]
-    assert lines("main") == ["sub/0: does not exist", "sub/1: does not exist"]
+    assert lines(True) == ["topic: does not exist; if it is a git ref, write --changed=REF"]
+    assert lines("main") == ["topic: does not exist"]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_mcp.python.git_files import Checkout, find, head_commit, is_tracked, names_commit
+from pytest_mcp.python.git_files import Checkout, find, head_commit, is_tracked
 from tests.support.git import commit_all, git, output
 
 
@@ -114,16 +114,3 @@ def test_a_file_is_tracked_once_it_was_added(repository: Path, name: str) -> Non
     assert (is_tracked(file), is_tracked(other)) == (False, True)
     git("add", ".", cwd=repository)
     assert is_tracked(file)
-
-
-def test_a_branch_a_tag_and_what_looks_like_a_commit_name_one(repository: Path, tmp_path: Path) -> None:
-    git("branch", "topic/cart", cwd=repository)
-    git("tag", "v1.2", cwd=repository)
-    git("pack-refs", "--all", cwd=repository)
-    git("branch", "new", cwd=repository)
-
-    for word in ("topic/cart", "v1.2", "new", "new~1", "HEAD", "HEAD^", hash_of_head(repository)[:9]):
-        assert names_commit(repository, word), word
-    for word in ("topic", "../HEAD", "tests", "tests/test_a.py", ""):
-        assert not names_commit(repository, word), word
-    assert not names_commit(tmp_path, "HEAD")
