@@ -38,11 +38,11 @@ INTRODUCTION = """\
 
 Generated from the models in `src/pytest_mcp` by `make docs`.
 
-Only `node_id` of `investigate_failure` and `about` of `test_history` are required; `null` means the same as leaving a
-parameter out. Unknown parameters are refused. A number in a string (`"60"`), a number without a fraction (`60.0`) and
-one string for a list are taken as meant; every other value of a wrong type is refused.
-Every key of an answer is always present, in this order, unless it says when it is there. One without a type is a
-string; `?` stands for "or `null`".
+Only `about` of `test_history` and one of `node_id` and `node_ids` of `investigate_failure` are required; `null` means
+the same as leaving a parameter out. Unknown parameters are refused. A number in a string (`"60"`), a number without a
+fraction (`60.0`) and one string for a list are taken as meant; every other value of a wrong type is refused.
+Every key of an answer is always present, in this order, unless it says when it is there. It is described where it
+comes first. One without a type is a string; `?` stands for "or `null`".
 """
 
 Schema = dict[str, Any]
