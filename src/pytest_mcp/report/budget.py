@@ -51,10 +51,10 @@ MAX_ROWS = 30
 # Of what had finished, in the data of an error.
 PARTIAL_BYTES = 2 * 1024 * 1024
 
-BY_TOKENS = "raise max_tokens, or choose fewer tests"
-BY_DETAIL = "detail: tests shows every failure"
-BY_CAPTURE = "show_capture: true shows all that a test printed, up to max_tokens"
-BY_FULL = "detail: full shows all that pytest printed"
+BY_TOKENS = "more max_tokens, or fewer tests"
+BY_DETAIL = "detail: tests"
+BY_CAPTURE = "show_capture: true"
+BY_FULL = "detail: full"
 HINTS = (BY_TOKENS, BY_DETAIL, BY_CAPTURE, BY_FULL)
 
 
@@ -176,6 +176,7 @@ class _Ladder:
         self.usual = ExampleStyle(
             captured=CAPTURED if report.captures else 0,
             variables=report.locals,
+            whole_places=self.scale > 1 or request.detail == "tests",
             lines=round(LINES * self.scale),
             width=round(WIDTH * self.scale),
         )

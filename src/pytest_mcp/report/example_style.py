@@ -25,6 +25,8 @@ class ExampleStyle:
     arguments: bool = True
     outer_frames: bool = True
     variables: bool = False
+    # Otherwise those in the test's own file have no path, and that of the test no function: its id says both.
+    whole_places: bool = True
     # Of each exception's text, so many lines of so many characters.
     lines: int = LINES
     width: int = WIDTH

@@ -50,7 +50,7 @@ def frame_lines(raised: Raised, node_id: str, style: ExampleStyle) -> Iterator[s
                 if index in stated:
                     yield from _stated(frame, node_id, style, innermost=index == innermost)
                 elif style.outer_frames:
-                    yield _place(frame)
+                    yield _place(frame, node_id, style)
             if repeated and (style.outer_frames or unit[-1][0] in stated):
                 yield f"    [{repeated} more frames like {'this' if len(unit) == 1 else f'these {len(unit)}'}]"
 
@@ -127,14 +127,22 @@ def _folded(frames: list[Frame]) -> Iterator[str]:
     yield f"... {len(frames)} frame{'s' if len(frames) > 1 else ''} in {', '.join(packages[:2])}{more}"
 
 
-def _place(frame: Frame) -> str:
-    return f"{places.short(frame.path)}:{frame.line}:" + (f" in {frame.function}" if frame.function else "")
+def _place(frame: Frame, node_id: str, style: ExampleStyle) -> str:
+    """Without what the id of the test says."""
+    is_said = not style.whole_places and frame.path == node_id.partition("::")[0]
+    function = None if is_said and frame.function == test_function(node_id) else frame.function
+    return f"{'' if is_said else places.short(frame.path)}:{frame.line}:" + (f" in {function}" if function else "")
 
 
 def _stated(frame: Frame, node_id: str, style: ExampleStyle, *, innermost: bool) -> Iterator[str]:
-    yield _place(frame)
-    if frame.statement and (frame.place not in style.stated_above or frame.function == test_function(node_id)):
-        yield f"    {_statement(frame.statement)}"
+    place = _place(frame, node_id, style)
+    statement = _statement(frame.statement or "")
+    if not statement or (frame.place in style.stated_above and frame.function != test_function(node_id)):
+        yield place
+    elif place == f":{frame.line}:":
+        yield f"{place} {statement}"
+    else:
+        yield from (place, f"    {statement}")
     if innermost and style.variables and frame.variables:
         yield from _variables(frame.variables)
     elif innermost and style.arguments:
