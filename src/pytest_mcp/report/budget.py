@@ -2,7 +2,7 @@
 
 Answers form a ladder, from one line for all causes to every test; the highest rung that fits is sent. So a larger
 budget never shows less, and `tests` shows what `auto` does. What an example contains is an `ExampleStyle`, which
-`rendering` obeys; how an answer is cut that fits on no rung is in `fitting`.
+`rendering` and `frames` obey; how an answer is cut that fits on no rung is in `fitting`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 from pytest_mcp.api.requests import ExecuteTests
 from pytest_mcp.api.results import LISTED_WITHOUT_FAILURE, Coverage, ExecuteResult, FailureGroup, Omitted, TestResult
 from pytest_mcp.report import (
-    captured,
     collection_errors,
     coverage,
     fitting,
@@ -23,9 +22,9 @@ from pytest_mcp.report import (
     tokens,
 )
 from pytest_mcp.report.base_groups import MAX_NAMED
-from pytest_mcp.report.example_style import CAPTURED, LINES, WIDTH, ExampleStyle
 from pytest_mcp.report.failures import Failure
 from pytest_mcp.report.fitting import Fits, ever_larger
+from pytest_mcp.report.frames import CAPTURED, LINES, WIDTH, ExampleStyle
 from pytest_mcp.report.grouping import Group
 from pytest_mcp.report.report import RanTest, Report
 from pytest_mcp.text import cut_middle
@@ -230,7 +229,8 @@ class _Ladder:
         if not self.request.show_capture:
             return []
         longest = max(
-            (len(each) for cause in self.report.groups for each in captured.contents(cause.example)), default=0
+            (len(each) for cause in self.report.groups for each in rendering.captured_contents(cause.example)),
+            default=0,
         )
         return [*(number for number in ever_larger(longest) if number > CAPTURED), None]
 
@@ -287,7 +287,7 @@ class _Ladder:
         if characters != CAPTURED:
             chosen = replace(chosen, captured=characters)
             shown = rendering.example(failure, chosen)
-        of_captured = captured.characters_left_out(failure, chosen) if self.report.captures else 0
+        of_captured = rendering.captured_left_out(failure, chosen) if self.report.captures else 0
         return _Example(shown, rendering.characters_left_out(failure, chosen), of_captured)
 
     def _cause_lines(self, rung: Rung) -> list[FailureGroup]:

@@ -74,8 +74,6 @@ class Failure:
     # The call's first, then setup or teardown.
     parts: tuple[Part, ...]
     sections: tuple[Section, ...]
-    # How paths inside the project begin in what was captured; empty if that is not known.
-    root: str = ""
 
     @property
     def message(self) -> str:
@@ -140,7 +138,7 @@ class Failure:
         return None if self.raised_at is None or places.is_runner(self.raised_at) else self.raised_at
 
 
-def failure_of(record: TestRecord, root: str = "") -> Failure:
+def failure_of(record: TestRecord) -> Failure:
     assert record.outcome in ("failed", "error")
     failed = _failed_phases(record)
     # Captured output accumulates: the last report has all of it, but for what a plugin adds to one report alone.
@@ -153,7 +151,6 @@ def failure_of(record: TestRecord, root: str = "") -> Failure:
         when=failed[0].when,
         parts=tuple(_part(phase, first=phase is failed[0]) for phase in failed),
         sections=_sections(reported, has_subtests=len(own) < len(record.phases)),
-        root=root and f"{root}/",
     )
 
 

@@ -1,4 +1,4 @@
-"""How a failure is shown: the way to it in few lines, then the exception's own text, then what was captured.
+"""How a failure is shown: the way to it in few lines, then the exception's own text, then the end of what it printed.
 
 Every line of the exception's text is shown as pytest marks it, with `E`, but the first where the test's `message` has
 it. What has no structure keeps pytest's text.
@@ -6,15 +6,16 @@ it. What has no structure keeps pytest's text.
 
 import re
 import sys
+from ast import literal_eval
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from dataclasses import replace
-from itertools import dropwhile
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from itertools import accumulate, dropwhile
 
 from pytest_mcp.api.results import TestResult
 from pytest_mcp.report import frames
-from pytest_mcp.report.captured import captured_lines
-from pytest_mcp.report.example_style import ExampleStyle
 from pytest_mcp.report.failures import ANNOUNCED, Failure, Part, Section, named_group, plain
+from pytest_mcp.report.frames import ExampleStyle
 from pytest_mcp.run.exceptions import Raised
 from pytest_mcp.text import cut_middle
 
@@ -59,6 +60,21 @@ _LINKS = {
     "member": "and:",
 }
 _WIDTH = 80
+# A part of a compared text as `child/differences.py` shows it, and how long it must be to tell that it was printed.
+_COMPARED_PART = re.compile(r" *\+ …?b?(?=['\"])")
+LEAST_COMPARED = 8
+_TEXT = re.compile(r"'(?:[^'\\\n]|\\.)*+'|\"(?:[^\"\\\n]|\\.)*+\"")
+# A line that is written this often is a progress bar.
+_REDRAWN = 3
+
+
+@dataclass(frozen=True)
+class _Excerpt:
+    """What is shown of one stream, and how much of it is not."""
+
+    lines: list[str]
+    lines_left_out: int
+    characters_left_out: int
 
 
 def example(failure: Failure, style: ExampleStyle) -> TestResult:
@@ -97,7 +113,7 @@ def _heading(character: str, title: str) -> str:
 def render(failure: Failure, style: ExampleStyle) -> str:
     parts = list(_different_parts(failure)) if style.every_part else [(failure.parts[0], [])]
     lines = [line for part, alike in parts for line in (*_part(part, failure, style), *_named(alike))]
-    return plain("\n".join([*lines, *captured_lines(failure.sections, failure, style)]))
+    return plain("\n".join([*lines, *_captured_lines(failure.sections, failure, style)]))
 
 
 def stated_places(failure: Failure) -> list[str]:
@@ -150,7 +166,7 @@ def _part(part: Part, failure: Failure, style: ExampleStyle) -> Iterator[str]:
     else:
         lines = _SEPARATOR.sub("_ _ _", part.text).strip("\n").split("\n")
         yield from _bounded(lines[_is_said(first_line, lines[0]) :], style)
-    yield from captured_lines(part.sections, failure, style)
+    yield from _captured_lines(part.sections, failure, style)
 
 
 def _chain(part: Part, failure: Failure, style: ExampleStyle) -> Iterator[str]:
@@ -236,3 +252,72 @@ def _differing(text: tuple[str, ...]) -> tuple[str, ...]:
     if _NESTED in explanation or not _DIFFERENCE.search(explanation):
         return text
     return (*text[:start], *(line for line in text[start:] if not equal.match(line)))
+
+
+# --- what was captured ------------------------------------------------------------------------------
+
+
+def _captured_lines(sections: Iterable[Section], failure: Failure, style: ExampleStyle) -> Iterator[str]:
+    for title, content in sections if style.captured != 0 else ():
+        if style.captured is not None and _holds_compared(content, failure):
+            continue
+        excerpt = _excerpt(content, style)
+        yield f"{title}:"
+        if excerpt.lines_left_out:
+            yield f"[... {excerpt.lines_left_out} lines left out ...]"
+        yield from excerpt.lines
+
+
+def captured_left_out(failure: Failure, style: ExampleStyle) -> int:
+    """Of all that was captured and says something new."""
+    return sum(
+        _excerpt(content, style).characters_left_out
+        for content in captured_contents(failure)
+        if not _holds_compared(content, failure)
+    )
+
+
+def captured_contents(failure: Failure) -> list[str]:
+    sections = [*failure.sections, *(section for part in failure.parts for section in part.sections)]
+    return [content for _, content in sections]
+
+
+def _holds_compared(content: str, failure: Failure) -> bool:
+    """Whether a part of a long compared text was printed, or nothing but short ones: the comparison shows them."""
+    lines = [line for raised in failure.parts[0].chain for line in raised.text]
+    parts = [
+        text
+        for line in lines
+        if _COMPARED_PART.match(line)
+        for text in _TEXT.findall(line)
+        if len(text) >= LEAST_COMPARED
+    ]
+    if any(text[1:-1] in content or _value(text) in content for text in parts):
+        return True
+    rest = content
+    for text in (text for line in lines if _COMPARISON.match(line) for text in _TEXT.findall(line)):
+        rest = rest.replace(text, "").replace(_value(text), "")
+    return not rest.strip()
+
+
+def _value(text: str) -> str:
+    with suppress(ValueError, SyntaxError):
+        return str(literal_eval(text))
+    return text
+
+
+def _excerpt(content: str, style: ExampleStyle) -> _Excerpt:
+    written = content.rstrip("\r\n").split("\n")
+    if style.captured is None:
+        return _Excerpt([line.removesuffix("\r") for line in written], 0, 0)
+    # What a carriage return ends, a terminal writes over: of a progress bar, it shows the last state.
+    redrawn = [[part for part in line.split("\r") if part.strip()] for line in written]
+    lines = [" ".join(parts[-1:] if len(parts) >= _REDRAWN else parts) for parts in redrawn]
+    totals = accumulate(len(line) + 1 for line in reversed(lines))
+    # The last line in any case.
+    kept = max(1, sum(total <= style.captured for total in totals)) if style.captured else 0
+    while 1 < kept < len(lines) and not lines[len(lines) - kept].strip():
+        kept -= 1
+    shown = [cut_middle(line, style.captured, separator=" ") for line in lines[len(lines) - kept :]]
+    everything = sum(len(part) for parts in redrawn for part in parts)
+    return _Excerpt(shown, len(lines) - kept, max(0, everything - sum(map(len, shown))))

@@ -179,11 +179,7 @@ def execution_report(run: Run[ExecuteTests], problem: CallError | None) -> Repor
     ledger, request = run.ledger, run.request
     has_result = problem is None
     missed = bool(selection.missed_targets(request, ledger)) or shard_facts.missed_its_share(run)
-    failed = [
-        failures.failure_of(record, run.environment.root)
-        for record in ledger.completed
-        if record.outcome in ("failed", "error")
-    ]
+    failed = [failures.failure_of(record) for record in ledger.completed if record.outcome in ("failed", "error")]
     stdout = run.exit.stdout if has_result else ""
     unreached = ledger.unreached.count if ledger.unreached else 0
     return Report(

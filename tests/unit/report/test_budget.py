@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pytest_mcp.api.results import LISTED_WITHOUT_FAILURE, ExecuteResult
 from pytest_mcp.report.budget import MAX_CAUSES, TEXT_CHARACTERS, fit_execution
-from pytest_mcp.report.example_style import CAPTURED
+from pytest_mcp.report.frames import CAPTURED
 from pytest_mcp.report.report import execution_report
 from pytest_mcp.run.events import Configured, Deselected, Event, ImportedElsewhere, Started, Warned
 from pytest_mcp.tools import dump

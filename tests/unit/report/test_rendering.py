@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_mcp.report import failures, rendering
-from pytest_mcp.report.example_style import CAPTURED, ExampleStyle
-from pytest_mcp.report.frames import MAX_VARIABLES, VALUES_CHARACTERS, VARIABLE_CHARACTERS
+from pytest_mcp.report.frames import CAPTURED, MAX_VARIABLES, VALUES_CHARACTERS, VARIABLE_CHARACTERS, ExampleStyle
 from pytest_mcp.run.events import Phase
 from tests.support.invented.records import frame, ledger, phase, raised
 
