@@ -23,8 +23,8 @@ SHORT_TEXT = 60
 MAX_COMPARED, LONG_TEXT = 60, 30
 # How much of a text must be in another to be like it.
 LEAST_ALIKE = 4
-# Characters on either side of a part that differs, and of the part itself.
-AROUND = 15
+# Characters on either side of a part that differs, fewer inside of an escape code, and of the part itself.
+AROUND, AROUND_CODES = 15, 5
 MAX_SPAN = 80
 # Parts of a text, leaves of a container, and members of a set that are shown; the others are counted.
 MAX_WINDOWS = 3
@@ -297,7 +297,9 @@ def window(path: str, number: int | None, left: Text, right: Text, span: Span) -
 
 def cutout(text: Text, start: int, end: int) -> str:
     """The part as Python writes it, with some characters around; the middle of a long one is counted."""
-    first, last = max(0, start - AROUND), min(len(text), end + AROUND)
+    is_in_code = isinstance(text, str) and text.rfind("\x1b", 0, start) > text.rfind("m", 0, start)
+    around = AROUND_CODES if is_in_code else AROUND
+    first, last = max(0, start - around), min(len(text), end + around)
     lead, tail = ("…" if first else ""), ("…" if last < len(text) else "")
     if end - start <= MAX_SPAN:
         return "%s%r%s" % (lead, text[first:last], tail)

@@ -78,7 +78,14 @@ class _Excerpt:
 
 
 def example(failure: Failure, style: ExampleStyle) -> TestResult:
-    return _test_result(failure, cut_middle(failure.cause, style.width, separator=" "), render(failure, style))
+    return _test_result(failure, _message(failure.cause, style), render(failure, style))
+
+
+def _message(cause: str, style: ExampleStyle) -> str:
+    """Of two long texts that begin and end alike the first: what differs in them stands in the traceback."""
+    left, _, right = cause.rpartition(" == ")
+    message = f"{left} == …" if "..." in right and left.endswith(right) else cause
+    return cut_middle(message, style.width, separator=" ")
 
 
 def example_in_full(failure: Failure, *, with_captured: bool) -> TestResult:

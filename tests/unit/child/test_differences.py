@@ -140,6 +140,17 @@ def test_a_long_text_is_shown_by_where_it_differs() -> None:
     ]
 
 
+def test_less_is_shown_around_what_differs_inside_of_an_escape_code() -> None:
+    left, right = (
+        f"one line{' ' * 60}\x1b[38;2;{colour};48;2;39;40;34miter" for colour in ("248;248;242", "166;226;46")
+    )
+
+    assert equality(left, right)[1:] == [
+        "character 76: - …'38;2;166;226;46;48;2'…",
+        "+ …'38;2;248;248;242;48;2'…",
+    ]
+
+
 def test_lines_that_differ_in_the_same_way_are_shown_once_and_counted() -> None:
     left, right = ("\n".join(f"│ row {number} \x1b[0m{end}" for number in range(71)) for end in ("  ", " "))
 

@@ -36,6 +36,18 @@ def test_the_last_two_frames_of_the_project_have_their_statement_and_outer_ones_
     ]
 
 
+@pytest.mark.parametrize(
+    ("right", "shown"), [("'<b>...</b>'", "…"), ("'<i>...</i>'", "'<i>...</i>'"), ("'<b>'", "'<b>'")]
+)
+def test_a_message_says_two_long_texts_once_that_begin_and_end_alike(right: str, shown: str) -> None:
+    left = right if right == "'<b>'" else "'<b>...</b>'"
+    (record,) = ledger(raised(f"AssertionError: assert {left} == {right}", TEST, node_id=NODE)).completed
+
+    message = rendering.example(failures.failure_of(record), ExampleStyle()).message
+
+    assert message == f"AssertionError: assert {left} == {shown}"
+
+
 def test_frames_in_the_tests_own_file_leave_out_what_its_id_says() -> None:
     helper = ("tests/test_cart.py:30", "check", "assert cart.total() == total(cart)")
 
