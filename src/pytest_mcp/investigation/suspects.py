@@ -23,8 +23,8 @@ from pytest_mcp.investigation.runner import Runner
 from pytest_mcp.process.job import Trace
 from pytest_mcp.report import failures, grouping, places
 from pytest_mcp.report.failures import Failure
-from pytest_mcp.run.events import Executed, Line
 from pytest_mcp.run.ledger import Ledger
+from pytest_mcp.run.recordings import Executed, Line
 from pytest_mcp.run.run import Run
 from pytest_mcp.text import in_line
 

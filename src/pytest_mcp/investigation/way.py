@@ -12,7 +12,7 @@ from pytest_mcp.investigation.outcome import outcome_of
 from pytest_mcp.investigation.runner import Runner
 from pytest_mcp.process.job import Trace
 from pytest_mcp.report import places
-from pytest_mcp.run.events import Line
+from pytest_mcp.run.recordings import Line
 from pytest_mcp.run.run import Run
 from pytest_mcp.text import in_line
 

@@ -17,7 +17,7 @@ from pytest_mcp.report import grouping, places, rerun, serialize
 from pytest_mcp.report.failures import Failure, Part, Section
 from pytest_mcp.report.grouping import Group
 from pytest_mcp.report.report import RanTest, Report
-from pytest_mcp.run.exceptions import Frame, Raised
+from pytest_mcp.run.events import Frame, Raised
 from pytest_mcp.text import cut_middle
 
 # Shares of what the sections leave: for the list of tests and for the causes. The rest is for tracebacks.

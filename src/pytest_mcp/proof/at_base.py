@@ -9,7 +9,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pytest_mcp.proof.result import SeenAtBase
-from pytest_mcp.run.events import CollectionFailed, Probed
+from pytest_mcp.run.events import CollectionFailed
+from pytest_mcp.run.recordings import Probed
 from pytest_mcp.text import in_line
 
 # What is raised for something that is not there.

@@ -15,7 +15,7 @@ from pytest_mcp.config.model import Config
 from pytest_mcp.investigation.base import find_base
 from pytest_mcp.process.background import in_thread
 from pytest_mcp.run.attempt import Deadline
-from pytest_mcp.run.events import parse_ranges
+from pytest_mcp.run.recordings import parse_ranges
 from pytest_mcp.run.run import ALL_LINES, Reach
 
 _REGULAR = (b"100644", b"100755")

@@ -35,8 +35,8 @@ from pytest_mcp.proof.mutants import Mutant, in_order, mutants_of
 from pytest_mcp.proof.result import CheckChange
 from pytest_mcp.proof.weakening import compare_tests
 from pytest_mcp.run.attempt import Call
-from pytest_mcp.run.events import Probed
 from pytest_mcp.run.ledger import Ledger
+from pytest_mcp.run.recordings import Probed
 from pytest_mcp.run.run import Project, Steps
 from pytest_mcp.text import label
 

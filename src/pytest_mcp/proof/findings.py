@@ -11,8 +11,8 @@ from pytest_mcp.proof.at_base import ShownAtBase
 from pytest_mcp.proof.change import numbers
 from pytest_mcp.proof.edits import TestEdits
 from pytest_mcp.proof.mutants import Mutant
-from pytest_mcp.run.events import Probed, Tried
 from pytest_mcp.run.ledger import Ledger
+from pytest_mcp.run.recordings import Probed, Tried
 
 _SETTLED = ("killed", "survived", "same", "unseen")
 

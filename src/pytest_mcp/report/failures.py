@@ -13,8 +13,7 @@ from textwrap import dedent
 
 from pytest_mcp.api.results import Outcome
 from pytest_mcp.report import places
-from pytest_mcp.run.events import Phase
-from pytest_mcp.run.exceptions import Chain, Frame, Raised
+from pytest_mcp.run.events import Chain, Frame, Phase, Raised
 from pytest_mcp.run.outcome import TestRecord
 from pytest_mcp.text import cut_middle
 

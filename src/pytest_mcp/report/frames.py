@@ -12,7 +12,7 @@ from itertools import groupby
 from typing import Any
 
 from pytest_mcp.report import places
-from pytest_mcp.run.exceptions import Frame, Raised
+from pytest_mcp.run.events import Frame, Raised
 
 # Characters from the end of each captured stream: in the first example, and in the others.
 CAPTURED, CAPTURED_SHORT = 500, 120

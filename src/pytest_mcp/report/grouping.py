@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from pytest_mcp.report import places
 from pytest_mcp.report.failures import ADDRESS, TYPE, Failure
-from pytest_mcp.run.exceptions import Raised
+from pytest_mcp.run.events import Raised
 
 # The one line that stands for a cause.
 CAUSE_CHARACTERS = 120

@@ -6,7 +6,7 @@ Paths inside the root are relative to it, others are absolute. A place is `path:
 import re
 from collections.abc import Iterable
 
-from pytest_mcp.run.exceptions import Frame
+from pytest_mcp.run.events import Frame
 
 # Frames in a text: a path and a line, and behind them what was raised or where. pytest-check writes no colon there.
 _FRAME = re.compile(

@@ -16,7 +16,7 @@ from pytest_mcp.api.results import TestResult
 from pytest_mcp.report import frames
 from pytest_mcp.report.failures import ANNOUNCED, Failure, Part, Section, named_group, plain
 from pytest_mcp.report.frames import ExampleStyle
-from pytest_mcp.run.exceptions import Raised
+from pytest_mcp.run.events import Raised
 from pytest_mcp.text import cut_middle
 
 # How many of a long chain or group are shown if not all: its first and its last exceptions.

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hints
 
-from pytest_mcp.run import events
+from pytest_mcp.run import events, recordings
 from pytest_mcp.run.events import Event
 
 # The values of a longer line are counted before it is parsed: no record of ours has so many values, and each would
@@ -76,12 +76,13 @@ _OTHER_WORDS: dict[Any, str] = {
     events.UsageFault: "usage_error",
     events.Warned: "warning",
 }
+# What is only a part of others.
+_PARTS = (events.Frame, events.Item, events.Raised, recordings.CallCode, recordings.CallRow, recordings.Line)
 KINDS: Mapping[str, type[Event]] = {
     _OTHER_WORDS.get(kind) or re.sub(r"\B(?=[A-Z])", "_", kind.__name__).lower(): kind
-    for kind in vars(events).values()
-    if isinstance(kind, type)
-    and kind.__module__ == events.__name__
-    and kind not in (events.Item, events.Line, events.CallCode, events.CallRow)
+    for module in (events, recordings)
+    for kind in vars(module).values()
+    if isinstance(kind, type) and kind.__module__ == module.__name__ and kind not in _PARTS
 }
 _READERS = {
     word: (kind, {name: reader(hint) for name, hint in get_type_hints(kind, include_extras=True).items()})

@@ -5,20 +5,13 @@ The fields are those of the records that `child` writes; a test compares the two
 """
 
 import re
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import chain
-from typing import Any, NamedTuple, TypeAlias
+from typing import Annotated, Any, NamedTuple, TypeAlias
 
-from pytest_mcp.run.exceptions import Chain
+from pytest_mcp.run.recordings import RANGES, ChangedCode, Executed, Probed
 
-# The most lines of one record of a traced test, and the largest number of a line.
-MAX_LINES = 100_000
-LAST_LINE = 10_000_000
 # No child tells more exceptions of a failure, or more frames of one: it leaves out the middle.
 MAX_ENTRIES = 1000
-# Lines of a file (`3-5,9`).
-_RANGES = re.compile(r"\d{1,8}(?:-\d{1,8})?(?:,\d{1,8}(?:-\d{1,8})?)*")
 # The way up from a root, however deep a path can be, and one plain name.
 _ABOVE = re.compile(r"(?:\.\./){1,2048}[a-z._-]{1,40}")
 
@@ -97,6 +90,42 @@ class Warned(NamedTuple):
 
 
 # --- the tests -----------------------------------------------------------------------------------
+
+
+class Frame(NamedTuple):
+    # Compiled code can have any text for its file, and places are shown in one line.
+    path: Annotated[str, lambda path: path.replace("\n", "\\n")]
+    line: int
+    # None for code of a module, a lambda or a comprehension.
+    function: str | None
+    # None where the source is not known.
+    statement: str | None
+    arguments: tuple[tuple[str, str], ...]
+    # One line for each local variable; empty unless they were asked for.
+    variables: tuple[str, ...]
+
+    @property
+    def place(self) -> str:
+        return f"{self.path}:{self.line}"
+
+
+class Raised(NamedTuple):
+    """One exception of a chain, from the first raised to the last."""
+
+    # How the next one came about: "cause" (raise ... from) or "context" (while this one was handled); or the next one
+    # is in this "group", or another "member" of the group that this one is in.
+    link: str | None
+    note: str | None
+    text: tuple[str, ...]
+    frames: tuple[Frame, ...]
+
+    @property
+    def headline(self) -> str:
+        return self.text[0] if self.text else ""
+
+
+Chain = tuple[Raised, ...]
+
 
 Started = NamedTuple("Started", [("id", str)])
 # With xdist: the test's place in the collection. Its workers run tests in another order.
@@ -225,7 +254,7 @@ class CoveredFile:
     untaken: list[list[int]] | None
 
     def __post_init__(self) -> None:
-        if (self.ranges and not _RANGES.fullmatch(self.ranges)) or any(len(pair) != 2 for pair in self.untaken or ()):
+        if (self.ranges and not RANGES.fullmatch(self.ranges)) or any(len(pair) != 2 for pair in self.untaken or ()):
             raise ValueError("not lines")
 
 
@@ -262,149 +291,6 @@ class Timed(NamedTuple):
     fixtures: list[tuple[str, str, str, float, int, float, float, str]]
     tests: list[tuple[str, float, float, float, float]]
     sleeps: list[SpentRow]
-
-
-# --- recorded calls -------------------------------------------------------------------------------
-
-# Rows of a test's table of values, each a kind and what belongs to it. They are checked where they are used.
-CallValues = NamedTuple("CallValues", [("test", str), ("rows", list[list[Any]])])
-
-
-class CallsEnded(NamedTuple):
-    """The end of a test's: whether the trace function was ours all the time, and the lines of some calls."""
-
-    test: str
-    complete: bool
-    lines: list[list[int]]
-
-
-class CallCode(NamedTuple):
-    """A function, class body or module: `names` are those of its arguments, its closure and globals, in this order."""
-
-    file: str
-    function: str
-    line: int
-    digest: int
-    names: list[str]
-    arguments: int
-    locals: int
-
-
-class CallRow(NamedTuple):
-    """One call, by numbers of codes, calls and values. `after` has pairs of a place in `names` and a value."""
-
-    code: int
-    parent: int
-    phase: str
-    line: int
-    outcome: str
-    result: int
-    ended: int
-    given: list[int]
-    after: list[int]
-    yields: list[int]
-
-
-CallCodes = NamedTuple("CallCodes", [("test", str), ("rows", list[CallCode])])
-Calls = NamedTuple("Calls", [("test", str), ("rows", list[CallRow])])
-
-
-# --- mutants --------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Probed:
-    """A test that ran in a fork: how it ended, what it raised (its class and those above), which lines it ran."""
-
-    id: str
-    outcome: str
-    seconds: float
-    raised: list[str]
-    message: str
-    lines: dict[str, str]
-
-    def __post_init__(self) -> None:
-        _check_lines(self.lines.values())
-
-
-class Tried(NamedTuple):
-    """A mutant: `killed`, `survived`, `untried` (a fork cannot show it), `unseen`, `same`, `unstable` or
-    `harmful` (it deleted files that are needed), and why."""
-
-    number: int
-    outcome: str
-    why: str
-    tests: list[str]
-
-
-@dataclass(frozen=True)
-class ChangedCode:
-    """Of each file, the wanted lines that have code and those that ran in imports; and whether threads began there."""
-
-    code: dict[str, str]
-    imported: dict[str, str]
-    threads: bool
-
-    def __post_init__(self) -> None:
-        _check_lines([*self.code.values(), *self.imported.values()])
-
-
-# All tests have run, as far as there was time.
-ProbingEnded = NamedTuple("ProbingEnded", [("starts_processes", bool)])
-
-
-# --- traced tests --------------------------------------------------------------------------------
-
-
-class Line(NamedTuple):
-    """A line of the project's code, and the name of the function that it belongs to."""
-
-    file: str
-    function: str
-    number: int
-
-
-@dataclass(frozen=True)
-class Executed:
-    """`code` has for each file the functions, as pairs of a name and ranges of lines (`3-5,9`)."""
-
-    id: str
-    code: dict[str, list[tuple[str, str]]]
-    # The functions that a failing test called, the last one first, as pairs of a file and a name.
-    calls: list[tuple[str, str]]
-    # False if something else replaced the trace function.
-    complete: bool
-
-    def __post_init__(self) -> None:
-        _check_lines(ranges for _, ranges in chain.from_iterable(self.code.values()))
-
-    def lines(self) -> Iterator[Line]:
-        """One by one: those of many tests would take much memory."""
-        for file, functions in self.code.items():
-            for name, ranges in functions:
-                for first, last in parse_ranges(ranges):
-                    for number in range(first, last + 1):
-                        yield Line(file, name, number)
-
-
-def _check_lines(texts: Iterable[str]) -> None:
-    left = MAX_LINES
-    for ranges in texts:
-        left -= sum(last - first + 1 for first, last in parse_ranges(ranges))
-        if left < 0:
-            raise ValueError("too many lines")
-
-
-def parse_ranges(ranges: str) -> Iterator[tuple[int, int]]:
-    """Raises ValueError if it is no such text."""
-    if not _RANGES.fullmatch(ranges):
-        raise ValueError("not lines")
-    for part in ranges.split(","):
-        first, _, last = part.partition("-")
-        pair = int(first), int(last or first)
-        if not 0 <= pair[0] <= pair[1] <= LAST_LINE:
-            raise ValueError("not a range")
-        yield pair
 
 
 Event: TypeAlias = tuple[Any, ...] | AboveRoot | Phase | CoveredFile | Executed | Probed | ChangedCode

@@ -9,7 +9,7 @@ from types import UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
 from pytest_mcp.api.targets import can_be_asked
-from pytest_mcp.run import events
+from pytest_mcp.run import events, recordings
 from pytest_mcp.run.decode import KINDS, Record
 from pytest_mcp.run.events import Event, Phase
 from pytest_mcp.run.outcome import TestRecord
@@ -94,15 +94,15 @@ class Ledger:
     imported_elsewhere: list[events.ImportedElsewhere] = field(default_factory=list)
     collectors: list[events.Collected] = field(default_factory=list)
     deselected_ids: set[str] = field(default_factory=set)
-    executed: dict[str, events.Executed] = field(default_factory=dict)
-    call_values: list[events.CallValues] = field(default_factory=list)
-    call_codes: list[events.CallCodes] = field(default_factory=list)
-    calls: list[events.Calls] = field(default_factory=list)
-    calls_ended: list[events.CallsEnded] = field(default_factory=list)
-    probed: list[events.Probed] = field(default_factory=list)
-    tried: list[events.Tried] = field(default_factory=list)
-    changed_code: events.ChangedCode | None = None
-    probing_ended: events.ProbingEnded | None = None
+    executed: dict[str, recordings.Executed] = field(default_factory=dict)
+    call_values: list[recordings.CallValues] = field(default_factory=list)
+    call_codes: list[recordings.CallCodes] = field(default_factory=list)
+    calls: list[recordings.Calls] = field(default_factory=list)
+    calls_ended: list[recordings.CallsEnded] = field(default_factory=list)
+    probed: list[recordings.Probed] = field(default_factory=list)
+    tried: list[recordings.Tried] = field(default_factory=list)
+    changed_code: recordings.ChangedCode | None = None
+    probing_ended: recordings.ProbingEnded | None = None
     failed: int = 0
     unreported: int = 0
     last_number: int = 0
@@ -166,7 +166,7 @@ class Ledger:
             case events.Deselected():
                 self.deselected += event.count
                 self.deselected_ids.update(event.ids or ())
-            case events.Executed():
+            case recordings.Executed():
                 self.executed[event.id] = event
             case events.TargetLeftOut():
                 self.left_out[event.id] = event

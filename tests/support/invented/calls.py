@@ -6,8 +6,8 @@ from typing import Any
 
 from pytest_mcp.investigation.difference.call_tree import CallRecording, recording_of
 from pytest_mcp.investigation.difference.values import Values
-from pytest_mcp.run.events import CallCode, CallCodes, CallRow, Calls, CallsEnded, CallValues
 from pytest_mcp.run.ledger import Ledger
+from pytest_mcp.run.recordings import CallCode, CallCodes, CallRow, Calls, CallsEnded, CallValues
 
 TEST = "tests/test_shop.py::test_it"
 

@@ -9,6 +9,7 @@ from pytest_mcp.config.model import Bounds
 from pytest_mcp.process.job import Exit
 from pytest_mcp.run.decode import reader
 from pytest_mcp.run.events import (
+    Chain,
     CollectionFailed,
     CollectionSkipped,
     Event,
@@ -21,7 +22,6 @@ from pytest_mcp.run.events import (
     SessionStarted,
     Started,
 )
-from pytest_mcp.run.exceptions import Chain
 from pytest_mcp.run.ledger import Ledger
 from pytest_mcp.run.run import Run
 

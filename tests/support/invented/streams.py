@@ -6,8 +6,8 @@ from typing import Any, get_args, get_type_hints
 from hypothesis import strategies as st
 
 from pytest_mcp.run.decode import KINDS
-from pytest_mcp.run.events import CallCode, CallRow, Event, Item, Phase, Selected, Started, Timed
-from pytest_mcp.run.exceptions import Chain
+from pytest_mcp.run.events import Chain, Event, Item, Phase, Selected, Started, Timed
+from pytest_mcp.run.recordings import CallCode, CallRow
 from tests.support.invented.records import (
     CHAIN,
     absent,

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pytest_mcp.run.exceptions import Chain
+from pytest_mcp.run.events import Chain
 from tests.support.invented.records import CHAIN
 
 # Modules of the child are not part of the package, so types are not known here.

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from pytest_mcp.proof.mutants import mutants_of
-from pytest_mcp.run.events import Event, Tried
+from pytest_mcp.run.events import Event
+from pytest_mcp.run.recordings import Tried
 from tests.support.child import events_of
 
 TRAPS = """\

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_mcp.investigation.suspects import Clues, ranked, scores, suspects_of
-from pytest_mcp.run.events import Executed, Line
+from pytest_mcp.run.recordings import Executed, Line
 from pytest_mcp.text import MAX_NAME
 from tests.support.invented.records import execution, one_test, phase, session
 

@@ -2,7 +2,8 @@ import pytest
 
 from pytest_mcp.proof.at_base import ShownAtBase, function_of, seen, seen_by_function, with_kills
 from pytest_mcp.proof.result import SeenAtBase
-from pytest_mcp.run.events import CollectionFailed, Probed
+from pytest_mcp.run.events import CollectionFailed
+from pytest_mcp.run.recordings import Probed
 
 NEW = frozenset({"half", "discount"})
 

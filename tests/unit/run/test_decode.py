@@ -6,8 +6,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pytest_mcp.run.decode import KINDS, Record, parse
-from pytest_mcp.run.events import MAX_ENTRIES, MAX_LINES, CallCode, CallRow, Event, Executed, Item, Line, Phase, Timed
-from pytest_mcp.run.exceptions import Frame, Raised
+from pytest_mcp.run.events import MAX_ENTRIES, Event, Frame, Item, Phase, Raised, Timed
+from pytest_mcp.run.recordings import MAX_LINES, CallCode, CallRow, Executed, Line
 from tests.support.invented.records import finished
 from tests.support.invented.streams import any_event, fields_of, json_values, line_of
 

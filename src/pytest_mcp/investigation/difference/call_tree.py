@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from pytest_mcp.investigation.difference.values import Values
 from pytest_mcp.report import places
-from pytest_mcp.run.events import CallCode, CallRow
 from pytest_mcp.run.ledger import Ledger
+from pytest_mcp.run.recordings import CallCode, CallRow
 
 MODULE = "<module>"
 PHASES = ("import", "setup", "call", "teardown", "thread")

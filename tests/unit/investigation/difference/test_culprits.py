@@ -9,8 +9,8 @@ import pytest
 from pytest_mcp.investigation.difference.call_tree import recording_of
 from pytest_mcp.investigation.difference.culprits import Comparison, Culprit
 from pytest_mcp.investigation.difference.values import Values
-from pytest_mcp.run.events import CallCode, CallCodes, CallRow, Calls, CallsEnded, CallValues
 from pytest_mcp.run.ledger import Ledger
+from pytest_mcp.run.recordings import CallCode, CallCodes, CallRow, Calls, CallsEnded, CallValues
 from tests.support.invented.calls import TEST, Made, recorded
 
 
