@@ -50,11 +50,11 @@ MAX_ROWS = 30
 # Of what had finished, in the data of an error.
 PARTIAL_BYTES = 2 * 1024 * 1024
 
+# What brings back what was left out.
 BY_TOKENS = "more max_tokens, or fewer tests"
 BY_DETAIL = "detail: tests"
 BY_CAPTURE = "show_capture: true"
 BY_FULL = "detail: full"
-HINTS = (BY_TOKENS, BY_DETAIL, BY_CAPTURE, BY_FULL)
 
 
 @dataclass(frozen=True)
@@ -307,12 +307,7 @@ class _Ladder:
         """`of_pytest`: how many characters of what pytest has printed are left out."""
         report = self.report
         of_texts, of_captured = sum(each.text for each in failed), sum(each.captured for each in failed)
-        hints = {
-            *self._hints_on_tests(rung),
-            *([BY_TOKENS] if of_texts else []),
-            *([BY_TOKENS if self.request.show_capture else BY_CAPTURE] if of_captured else []),
-            *([BY_FULL if rung.text else BY_TOKENS] if of_pytest else []),
-        }
+        hints = self._hints(rung, of_texts, of_captured, of_pytest)
         if not hints:
             return None
         listed = [test.outcome for test in report.not_failed[: rung.not_failed]]
@@ -322,16 +317,26 @@ class _Ladder:
             skipped=report.summary.skipped - listed.count("skipped"),
             same_cause_failures=sum(len(cause.others) for cause in named) - rung.further,
             text_characters=of_texts + of_captured + of_pytest,
-            hint="; ".join(hint for hint in HINTS if hint in hints),
+            hint="; ".join(hints),
         )
 
-    def _hints_on_tests(self, rung: Rung) -> Iterator[str]:
-        """What brings back tests and files that this rung does not show."""
-        is_auto = self.request.detail == "auto"
-        if rung.examples < len(self.report.groups):
-            # Where the budget leaves room, `auto` shows no more causes than these.
-            yield BY_DETAIL if is_auto and rung.examples == self.causes else BY_TOKENS
-        if rung.errors < len(self.errors) - 1:
-            yield BY_TOKENS
-        if not is_auto and rung.not_failed + rung.further < len(self.report.not_failed) + len(self.further):
-            yield BY_TOKENS
+    def _hints(self, rung: Rung, of_texts: int, of_captured: int, of_pytest: int) -> list[str]:
+        """The parameters that bring back what this rung does not show."""
+        report, is_auto = self.report, self.request.detail == "auto"
+        # Where the budget leaves room, `auto` shows no more causes than these.
+        is_at_most = is_auto and rung.examples == self.causes
+        lacks_causes = rung.examples < len(report.groups)
+        lacks_tests = rung.not_failed + rung.further < len(report.not_failed) + len(self.further)
+        is_captured_by_tokens = bool(self.request.show_capture)
+        needed = {
+            BY_TOKENS: of_texts
+            or (lacks_causes and not is_at_most)
+            or rung.errors < len(self.errors) - 1
+            or (lacks_tests and not is_auto)
+            or (of_captured and is_captured_by_tokens)
+            or (of_pytest and not rung.text),
+            BY_DETAIL: lacks_causes and is_at_most,
+            BY_CAPTURE: of_captured and not is_captured_by_tokens,
+            BY_FULL: of_pytest and rung.text,
+        }
+        return [hint for hint, is_needed in needed.items() if is_needed]

@@ -46,12 +46,9 @@ MAX_COLLECTION_ERRORS = 20
 
 def diagnose(run: Run[Asked_co]) -> CallError | None:
     """The error of the first cause that applies; the most certain causes are checked first."""
-    return (
-        _ended_from_outside(run)
-        or _refused(run)
-        or _broken_session(run)
-        or (None if _has_result(run) else _unfinished(run))
-    )
+    if error := _ended_from_outside(run) or _refused(run) or _broken_session(run):
+        return error
+    return None if _has_result(run) else _unfinished(run)
 
 
 def _ended_from_outside(run: Run[Asked_co]) -> CallError | None:

@@ -17,6 +17,7 @@ RANGES = re.compile(r"\d{1,8}(?:-\d{1,8})?(?:,\d{1,8}(?:-\d{1,8})?)*")
 
 # --- recorded calls -------------------------------------------------------------------------------
 
+
 # Rows of a test's table of values, each a kind and what belongs to it. They are checked where they are used.
 class CallValues(NamedTuple):
     test: str
@@ -61,6 +62,8 @@ class CallRow(NamedTuple):
 class CallCodes(NamedTuple):
     test: str
     rows: list[CallCode]
+
+
 class Calls(NamedTuple):
     test: str
     rows: list[CallRow]
