@@ -6,6 +6,7 @@ but for that of the test.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -20,8 +21,6 @@ CAPTURED, CAPTURED_SHORT = 500, 120
 LINES, WIDTH = 60, 600
 # How many of the project's frames have their statement, the innermost.
 FRAMES_WITH_STATEMENT = 2
-# A recursion by way of more functions than this is told frame by frame.
-MAX_ROUND = 5
 # A statement of several lines is joined up to this length; of a longer one the first line is shown.
 STATEMENT_CHARACTERS = 160
 # What is shown of the values of arguments: of each, of all, and of those that the statement does not name.
@@ -95,31 +94,33 @@ class ExampleStyle:
 
 
 def frame_lines(raised: Raised, node_id: str, style: ExampleStyle) -> Iterator[str]:
+    """Of frames that repeat, as in a recursion, the last."""
     frames = _with_inner(raised.frames)
-    own = {index: frame for index, frame in enumerate(frames) if not places.is_foreign(frame.path)}
-    innermost = max(own, default=None)
+    own = [index for index, frame in enumerate(frames) if not places.is_foreign(frame.path)]
+    times, last = Counter(_code(frames[index]) for index in own), {_code(frames[index]): index for index in own}
     stated = _stated_frames(raised, frames, node_id, FRAMES_WITH_STATEMENT if style.outer_frames else 1)
-    for is_folded, run in groupby(enumerate(frames), key=lambda pair: pair[0] not in own and pair[0] not in stated):
-        together = list(run)
+    shown = [(index, frame) for index, frame in enumerate(frames) if last.get(_code(frame), index) == index]
+    for is_folded, run in groupby(shown, key=lambda pair: _code(pair[1]) not in last and pair[0] not in stated):
         if is_folded:
-            yield from _folded([frame for _, frame in together]) if style.foreign_frames else ()
+            yield from _folded([frame for _, frame in run]) if style.foreign_frames else ()
             continue
-        for unit, repeated in _rounds(together):
-            for index, frame in unit:
-                if index in stated:
-                    yield from _stated(frame, node_id, style, innermost=index == innermost)
-                elif style.outer_frames:
-                    yield _place(frame, node_id, style)
-            if repeated and (style.outer_frames or unit[-1][0] in stated):
-                yield f"    [{repeated} more frames like {'this' if len(unit) == 1 else f'these {len(unit)}'}]"
+        for index, frame in run:
+            if index in stated:
+                yield from _stated(frame, node_id, style, innermost=index in own[-1:])
+            elif style.outer_frames:
+                yield _place(frame, node_id, style)
+            if times[_code(frame)] > 1 and (index in stated or style.outer_frames):
+                yield f"    [{times[_code(frame)] - 1} more frames like this]"
+
+
+def _code(frame: Frame) -> tuple[str, str | None]:
+    return frame.place, frame.function
 
 
 def _stated_frames(raised: Raised, frames: Sequence[Frame], node_id: str, number: int) -> set[int]:
     """Where frames are that have their statement: the last of the project, the test's own, the one that raised."""
     # The last of each place, so that a recursion does not take both.
-    different = {
-        (frame.place, frame.function): index for index, frame in enumerate(frames) if not places.is_foreign(frame.path)
-    }
+    different = {_code(frame): index for index, frame in enumerate(frames) if not places.is_foreign(frame.path)}
     of_test = {index for (_, function), index in different.items() if function == test_function(node_id)}
     # What raises a group only collects what others have raised.
     last = set() if raised.link == "group" else {len(frames) - 1}
@@ -155,25 +156,6 @@ def _with_inner(frames: Iterable[Frame]) -> list[Frame]:
 
 def _shows_definition(frame: Frame) -> bool:
     return (frame.statement or "").startswith(("def ", "async def ", "@"))
-
-
-def _rounds(frames: list[tuple[int, Frame]]) -> Iterator[tuple[list[tuple[int, Frame]], int]]:
-    """Frames one by one; those that repeat by their last round, and how many frames the rounds before it have."""
-    keys = [(frame.place, frame.function) for _, frame in frames]
-    start = 0
-    while start < len(keys):
-        ends = {length: _end_of_rounds(keys, start, length) for length in range(1, MAX_ROUND + 1)}
-        length = max(ends, key=lambda each: ends[each])
-        yield frames[ends[length] - length : ends[length]], ends[length] - start - length
-        start = ends[length]
-
-
-def _end_of_rounds(keys: list[tuple[str, str | None]], start: int, length: int) -> int:
-    """Where rounds of this length end that begin here; 0 where there is only one, unless it is a single frame."""
-    end = start + length
-    while keys[end : end + length] == keys[start : start + length]:
-        end += length
-    return end if end > start + length or length == 1 else 0
 
 
 def _folded(frames: list[Frame]) -> Iterator[str]:
