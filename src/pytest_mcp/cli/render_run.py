@@ -47,9 +47,11 @@ def report_lines(
     """`result` is what is shown of the report, `again` runs the failures again, `more` shows what is left out."""
     unshown = any(cause.example is None for cause in result.failure_groups)
     is_cut = unshown or (result.omitted is not None and result.omitted.text_characters)
-    printed = safe_with_colour(result.text_output + RESET) if painter.has_colours else safe(result.text_output)
+    # The last line has the counts of pytest's closing line.
+    printed = result.text_output.removesuffix(report.closing).rstrip("\n")
+    shown = safe_with_colour(printed + RESET) if painter.has_colours else safe(printed)
     blocks = [
-        printed.split("\n") if result.text_output else [],
+        shown.split("\n") if printed else [],
         [_not_failed(test) for test in result.tests if not is_failed(test)],
         *_failures(result, painter),
         *(collection_error_lines(error, painter) for error in result.collection_errors),
@@ -218,6 +220,8 @@ def _counts(report: Report) -> dict[str, int]:
         "skipped": summary.skipped - report.xfailed,
         "xfailed": report.xfailed,
         "xpassed": report.xpassed,
+        "deselected": report.deselected,
+        "rerun": report.repeated,
         "cut off": len(report.running) if is_cut_short else 0,
         "not run": report.not_run if is_cut_short else 0,
     }

@@ -97,7 +97,7 @@ class RunCommand(ToolCommand):
         if has_own or options.quieter > options.louder:
             tests = list(filter(render_run.is_failed, tests))
         if has_own:
-            printed = "\n".join(filter(None, [known.condensed, known.closing]))
+            printed = known.condensed
         elif options.tb is not None:
             tests = [test.model_copy(update={"traceback": None}) for test in tests]
         if printed != known.printed:

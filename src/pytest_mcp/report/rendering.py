@@ -43,10 +43,11 @@ _WHERE = re.compile(r"""( *\+ +(?:where|and) ++)('(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\
 LONGEST_VALUE = 40
 # What tells one way to write an expression from another.
 _LAYOUT = str.maketrans('"', "'", " \n")
-# A function or method that was called, whose name the statement has. The value of what it was called on stays.
+# A function or method that was called, whose name the statement has, or an object that says no more than its class.
+# The value of what it was called on stays.
 _CALLABLE = re.compile(
-    r" *\+ +(?:where|and) ++(?:<(?:function|bound method|built-in|class|module) .*?> = |(\w++) = )"
-    r"(?!b['\"])[A-Za-z_<](?(1).*\.\1$)"
+    r" *\+ +(?:where|and) ++(?:<(?:(?:function|bound method|built-in|class|module) .*?|[\w.<>]+ object at 0x\S+?)> = "
+    r"|(\w++) = )(?!b['\"])[A-Za-z_<](?(1).*\.\1$)"
 )
 _FUNCTION = re.compile(r"<function (?:[\w.]++<locals>\.)*+([\w.]++|<lambda>) at 0x…>(?=\()|<function ([\w.]++) at 0x…>")
 # How `'\n'.join([...])` is explained: what it is made of stands in the code.

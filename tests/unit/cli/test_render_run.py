@@ -13,7 +13,7 @@ from pytest_mcp.cli import render_run
 from pytest_mcp.report import report
 from pytest_mcp.report.budget import fit_execution
 from pytest_mcp.report.report import Report
-from pytest_mcp.run.events import Covered, CoveredFile, Event, Started, Timed
+from pytest_mcp.run.events import Covered, CoveredFile, Deselected, Event, Started, Timed
 from pytest_mcp.terminal.colours import Painter
 from tests.support.invented.records import BOUNDS, execution, one_test, phase, raised, session, skipped, uncollected
 
@@ -103,7 +103,7 @@ def test_an_annotation_says_what_differs() -> None:
 
     assert annotation == (
         "::error file=shop/test_a.py,line=3,title=test_a.py%3A%3Atest_one::"
-        "AssertionError: assert {'city'...} == {'city'...}%0A['city']: 'Bremen' != 'Hamburg'"
+        "AssertionError: assert {'city'...} == …%0A['city']: 'Bremen' != 'Hamburg'"
     )
 
 
@@ -133,6 +133,15 @@ def test_with_every_test_asked_for_every_failure_is_whole(detail: str) -> None:
 
     assert sum(line.startswith("FAILED") and " - " not in line for line in said) == 3
     assert not any("same cause" in line for line in said)
+
+
+def test_tests_that_were_deselected_are_counted_once() -> None:
+    told = [one_test("a.py::b"), [Deselected(4, None)]]
+
+    said = lines(*told, selected=1, code=0, stdout="a hook speaks\n\n1 passed, 4 deselected in 0.05s")
+
+    assert said[:2] == ["a hook speaks", ""]
+    assert [line for line in said if "deselected" in line] == ["passed: 1 passed, 4 deselected in 0.50 s"]
 
 
 def test_what_pytest_printed_besides_comes_first_without_its_closing_line() -> None:

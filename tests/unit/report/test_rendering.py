@@ -86,6 +86,8 @@ def test_values_of_expressions_and_marks_below_lines_are_not_said_twice() -> Non
     [
         (" +    where <function total at 0x7f3a5c1e9d90> = cart.total", []),
         (" +    where contains = <Stock of 3>.contains", []),
+        (" +    where <shop.cart.Cart object at 0x7f3a5c1e9d90> = add('tea', 110)", []),
+        (" +  where 3 = <shop.cart.Cart object at 0x7f3a5c1e9d90>.count", ["E    +  where 3 = <shop.cart.Cart object"]),
         (
             " +  where False = <built-in method startswith of str object at 0x7f3a5c1e9d90>('x')",
             ["E    +  where False"],
