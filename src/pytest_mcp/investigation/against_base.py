@@ -16,7 +16,7 @@ from pytest_mcp.investigation.base import Copy, FoundBase, copied, has_file
 from pytest_mcp.investigation.outcome import Outcome, outcome_of
 from pytest_mcp.investigation.runner import OutOfTime, Runner
 from pytest_mcp.investigation.way import compared, traced_run, way_of
-from pytest_mcp.report.base_groups import BaseGroups
+from pytest_mcp.report.report import BaseGroups
 from pytest_mcp.run.run import Run
 from pytest_mcp.text import few, label
 

@@ -72,7 +72,22 @@ def page_document(
 ) -> Document:
     """With these parts, and as many tests and failures as there is room for."""
     report = content.report
-    frame: Document = serialize.safe(
+    frame = _frame_of(report, origin, banner, parts, most)
+    room = Room(most - size(frame) - LAST_SENTENCES)
+    rows = _kept_rows(content, room.left * TESTS_SHARE)
+    causes = _kept_causes(report, room.left * CAUSES_SHARE)
+    files = [[file, [row for _, row in same]] for file, same in groupby(rows, key=lambda pair: pair[0])]
+    room.takes([files, causes])
+    details = _kept_details(report, room)
+    if left_out := _left_out(content, tests=len(rows), causes=len(causes), details=len(details)):
+        frame["sections"].insert(1, PageSection("left-out", "Left out of this page", [("list", left_out)]))
+    data = serialize.safe({"causes": causes, "failures": details, "files": files})
+    return frame | data  # type: ignore[no-any-return]  # the keys are those of the type
+
+
+def _frame_of(report: Report, origin: PageOrigin, banner: Banner, parts: list[PageSection], most: int) -> Document:
+    """All but failures and tests."""
+    document: Document = serialize.safe(
         {
             **banner._asdict(),
             "more": cut_middle(banner.more, MAX_TEXT),
@@ -86,16 +101,7 @@ def page_document(
             "files": [],
         }
     )
-    room = Room(most - size(frame) - LAST_SENTENCES)
-    rows = _kept_rows(content, room.left * TESTS_SHARE)
-    causes = _kept_causes(report, room.left * CAUSES_SHARE)
-    files = [[file, [row for _, row in same]] for file, same in groupby(rows, key=lambda pair: pair[0])]
-    room.takes([files, causes])
-    details = _kept_details(report, room)
-    if left_out := _left_out(content, tests=len(rows), causes=len(causes), details=len(details)):
-        frame["sections"].insert(1, PageSection("left-out", "Left out of this page", [("list", left_out)]))
-    data = serialize.safe({"causes": causes, "failures": details, "files": files})
-    return frame | data  # type: ignore[no-any-return]  # the keys are those of the type
+    return document
 
 
 def size(document: Document) -> int:

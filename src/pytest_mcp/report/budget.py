@@ -21,12 +21,11 @@ from pytest_mcp.report import (
     timing,
     tokens,
 )
-from pytest_mcp.report.base_groups import MAX_NAMED
 from pytest_mcp.report.failures import Failure
 from pytest_mcp.report.fitting import Fits, ever_larger
 from pytest_mcp.report.frames import CAPTURED, LINES, WIDTH, ExampleStyle
 from pytest_mcp.report.grouping import Group
-from pytest_mcp.report.report import RanTest, Report
+from pytest_mcp.report.report import MAX_NAMED, RanTest, Report
 from pytest_mcp.text import cut_middle
 
 # How many causes have an example, or a line where that does not fit; the others share one line.
@@ -95,13 +94,12 @@ def _in_full(report: Report) -> Iterator[ExecuteResult]:
     failed = [rendering.example_in_full(failure, with_captured=report.captures) for failure in report.failures]
     tests = sorted([*failed, *map(_listed, report.not_failed)], key=lambda test: order.get(test.node_id, len(order)))
     index = {test.node_id: number for number, test in enumerate(tests)}
-    groups = [
-        _cause_line(cause, index[cause.example.node_id], [other.node_id for other in cause.others])
-        for cause in report.groups
-    ]
     answer = report.answer(
         collection_errors=report.collection_errors,
-        failure_groups=groups,
+        failure_groups=[
+            _cause_line(cause, index[cause.example.node_id], [other.node_id for other in cause.others])
+            for cause in report.groups
+        ],
         tests=tests,
         text_output=report.printed,
         json_report=report.json_report,
@@ -110,12 +108,11 @@ def _in_full(report: Report) -> Iterator[ExecuteResult]:
         timing=report.timing,
     )
     yield answer
-    without: dict[str, Any] = {"json_report": None}
-    for dropped, characters in ((without, 0), ({**without, "text_output": ""}, len(report.printed))):
-        omitted = Omitted(
-            passed=0, skipped=0, same_cause_failures=0, text_characters=characters, hint="choose fewer tests"
-        )
-        yield answer.model_copy(update={**dropped, "omitted": omitted})
+    omitted = Omitted(passed=0, skipped=0, same_cause_failures=0, text_characters=0, hint="choose fewer tests")
+    answer = answer.model_copy(update={"json_report": None, "omitted": omitted})
+    yield answer
+    omitted = omitted.model_copy(update={"text_characters": len(report.printed)})
+    yield answer.model_copy(update={"text_output": "", "omitted": omitted})
 
 
 def _coverage(report: Report, files: int, *, in_full: bool) -> Coverage | None:
@@ -167,10 +164,9 @@ class _Ladder:
         examples = {cause.example.node_id for cause in report.groups}
         self.further = [failure for failure in report.failures if failure.node_id not in examples]
         # The example that is the first to have the statement of a place; all are shown in this order.
-        self.stated_by: dict[str, str] = {}
-        for failure in (*(cause.example for cause in report.groups), *self.further):
-            for place in rendering.stated_places(failure):
-                self.stated_by.setdefault(place, failure.node_id)
+        in_order = [*(cause.example for cause in report.groups), *self.further]
+        stated = [(place, failure.node_id) for failure in in_order for place in rendering.stated_places(failure)]
+        self.stated_by = dict(reversed(stated))
         self.scale = max(1.0, (request.max_tokens or request.default_max_tokens) / USUAL_TOKENS)
         self.usual = ExampleStyle(
             captured=CAPTURED if report.captures else 0,

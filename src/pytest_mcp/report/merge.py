@@ -8,8 +8,8 @@ decided in `verdict`.
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
-from pytest_mcp.report import base_groups, coverage, rerun, timing, verdict
-from pytest_mcp.report.report import Report
+from pytest_mcp.report import coverage, rerun, timing, verdict
+from pytest_mcp.report.report import BaseGroups, Report
 from pytest_mcp.text import few
 
 # How many notices of the parts are repeated.
@@ -66,7 +66,7 @@ def _joined(reports: Sequence[Report]) -> dict[str, Any]:
         "locals": any(report.locals for report in reports),
         "coverage": coverage.merged_coverage([report.coverage for report in reports if report.coverage]),
         "timing": timing.merged_timing([report.timing for report in reports if report.timing]),
-        "base": base_groups.merged_groups([report.base for report in reports if report.base]),
+        "base": _merged_groups([report.base for report in reports if report.base]),
     }
 
 
@@ -125,3 +125,15 @@ def _names(report: Report, asked: rerun.Arguments) -> list[str]:
     """What its failures are in, without the expression that only its own tests were searched for."""
     node_ids = [failure.node_id for failure in report.failures]
     return rerun.names_of(rerun.covering(node_ids, None) if "keywords" in asked and node_ids else asked)
+
+
+def _merged_groups(parts: Sequence[BaseGroups]) -> BaseGroups | None:
+    """Of the members of a monorepo, or of shards. What one of them lacks is not known of all."""
+    if not parts:
+        return None
+
+    def joined(name: str) -> list[str] | None:
+        groups = [getattr(part, name) for part in parts]
+        return None if None in groups else [node_id for group in groups for node_id in group]
+
+    return BaseGroups(parts[0].ref, joined("new"), joined("old"), joined("changed"), joined("mended"))

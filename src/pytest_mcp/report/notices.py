@@ -23,11 +23,6 @@ from pytest_mcp.text import cut_middle, few, in_line, label, quoted
 
 # pytest's exit code for an interruption, by which xdist stops at maxfail.
 STOPPED_BY_XDIST = 2
-# Slow tests are named if a run is longer than this (in seconds), has this many tests, and at most this many of them
-# took half of the time.
-LONG_RUN = 10.0
-MANY_TESTS = 10
-FEW_TESTS = 3
 # How many reasons for skips are named, the most frequent first, and how many beside failures.
 REASONS_SHOWN = 5
 REASONS_BESIDE_FAILURES = 1
@@ -40,13 +35,9 @@ _SIGNALS_OF_LACK = ("SIGABRT", "SIGSEGV", "SIGBUS")
 
 
 def discovery_notices(run: Run[DiscoverTests]) -> list[str]:
-    ledger = run.ledger
-    broken, absent = len(ledger.collection_failures), ledger.skipped_modules
+    broken, absent = len(run.ledger.collection_failures), run.ledger.skipped_modules
     return [
-        *_imported_elsewhere(ledger),
-        *run.doubts,
-        *above_root(ledger),
-        *selection.change_notices(run),
+        *_on_the_code(run),
         *([f"{broken} file(s) could not be collected; their tests are not counted."] if broken else []),
         *([f"Not counted: the tests of {_modules(absent)}."] if absent else []),
         *_fix(run),
@@ -60,10 +51,7 @@ def execution_notices(run: Run[ExecuteTests], *, cut_short: bool = False) -> lis
     """The worst news first. The answer of a run that was cut short has keys for what was running and did not run."""
     ledger, request = run.ledger, run.request
     return [
-        *_imported_elsewhere(ledger),
-        *run.doubts,
-        *above_root(ledger),
-        *selection.change_notices(run),
+        *_on_the_code(run),
         *_collection(ledger),
         *_fix(run),
         *_memory(run),
@@ -81,8 +69,17 @@ def execution_notices(run: Run[ExecuteTests], *, cut_short: bool = False) -> lis
         *_repeats(ledger),
         *_seed(ledger),
         *warning_notices.warning_notices(run),
-        *_slowest(run),
         *_skips(ledger, request),
+    ]
+
+
+def _on_the_code(run: Run[Request]) -> list[str]:
+    """Whether it is the right code, with the right settings, and how much of it."""
+    return [
+        *_imported_elsewhere(run.ledger),
+        *run.doubts,
+        *above_root(run.ledger),
+        *selection.change_notices(run),
     ]
 
 
@@ -262,23 +259,6 @@ def _seed(ledger: Ledger) -> list[str]:
         return []
     repeat = f"`python -m pytest --randomly-seed={ledger.seeded.seed}` repeats it, and so does that option in addopts"
     return [f"pytest-randomly chose the order and the seed of this run; {repeat}."]
-
-
-def _slowest(run: Run[Request]) -> list[str]:
-    """The fewest tests that take more than half of a long run in which nothing failed."""
-    tests = sorted(run.ledger.completed, key=lambda record: -record.duration)
-    clock = run.ledger.ended.duration if run.ledger.ended else run.exit.duration
-    # With parallel workers the sum of the durations exceeds the wall-clock time.
-    total = max(clock, sum(record.duration for record in tests))
-    if total <= LONG_RUN or len(tests) < MANY_TESTS or run.ledger.failed:
-        return []
-    for count in range(1, FEW_TESTS + 1):
-        slowest = tests[:count]
-        taken = sum(record.duration for record in slowest)
-        if taken > total / 2:
-            names = ", ".join(f"{label(record.node_id)} ({record.duration:.1f} s)" for record in slowest)
-            return [f"{count} of {len(tests)} tests took {taken:.1f} of {total:.1f} s: {names}."]
-    return []
 
 
 def _skips(ledger: Ledger, request: ExecuteTests) -> list[str]:

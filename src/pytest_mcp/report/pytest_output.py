@@ -6,7 +6,6 @@ hooks say, and raw output of tests under `-s`.
 
 import re
 from functools import partial
-from itertools import zip_longest
 
 # Where the closing line is looked for.
 LAST_LINES = 50
@@ -21,8 +20,6 @@ _HELD_ELSEWHERE = frozenset(
 )
 # How the last line of the warnings begins; what plugins say may follow it without a title.
 _END_OF_WARNINGS = "-- Docs: "
-# The same for the table of pytest-pretty, which has a title without marks.
-_TABLE, _BEGIN_OF_TABLE, _END_OF_TABLE = "Summary of Failures", "┏", "└"
 # Tables for people: of pytest-cov, --durations and pytest-benchmark. The title of one, and what stands in it.
 _TITLE = re.compile(
     r"^[=_-]{3,}+ (?:tests coverage|coverage: platform .*|slowest (?:\d++ )?durations|benchmark\b.*: \d++ tests?)"
@@ -46,11 +43,6 @@ _HEADER = re.compile(
     r"|\[gw\d+\] (?:\w+ )?Python |Using --random|hypothesis profile )"
 )
 _PROGRESS = re.compile(r"^(?:\S.*?\.\w+ )?[.FEsxXRrpPu,yY-]+ *(?:\[ *\d+%\])?$")
-# What pytest-pretty says of each failure as it happens, and at the end of counts that the summary has.
-_PRETTY = re.compile(
-    r"^(?:[^\s:]++:\d++ (?=.* - ).*…(?: *\[ *\d+%\])?|Results \([\d.]++s\):"
-    r"| ++\d++ (?:failed|passed|skipped|errors?|warnings?))$"
-)
 # Why the session stopped, which a notice or the message of an error says.
 _STOPPED = re.compile(
     r"^(?:!{3,}+ .* !{3,}+|\S+:\d+: KeyboardInterrupt|\(to show a full traceback on KeyboardInterrupt use .*\))$"
@@ -108,16 +100,12 @@ def _split(stdout: str) -> tuple[list[str], list[str]]:
     kept: list[str] = []
     for_people: list[str] = []
     skipping, in_table = "", False
-    lines = stdout.splitlines()
-    for line, following in zip_longest(lines, lines[1:], fillvalue=""):
+    for line in stdout.splitlines():
         plain = _COLOUR.sub("", line)
         section = _SECTION.match(plain)
-        end = _END_OF_TABLE if skipping == _TABLE else _END_OF_WARNINGS
-        if _is_closing(plain) or (skipping and plain.startswith(end)):
+        if _is_closing(plain) or (skipping and plain.startswith(_END_OF_WARNINGS)):
             skipping = ""
             continue
-        if plain.strip() == _TABLE and _COLOUR.sub("", following).startswith(_BEGIN_OF_TABLE):
-            skipping = _TABLE
         if section is not None:
             skipping = section.group(1) if section.group(1) in _HELD_ELSEWHERE else ""
             if section.group(1) == "test session starts":
@@ -144,4 +132,4 @@ def _is_closing(line: str) -> bool:
 
 
 def _is_known(line: str) -> bool:
-    return any(pattern.match(line) for pattern in (_HEADER, _PROGRESS, _STOPPED, _PERCENT, _VERBOSE_PROGRESS, _PRETTY))
+    return any(pattern.match(line) for pattern in (_HEADER, _PROGRESS, _STOPPED, _PERCENT, _VERBOSE_PROGRESS))

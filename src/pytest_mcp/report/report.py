@@ -15,7 +15,17 @@ from pydantic import Field, PlainSerializer, PlainValidator
 
 from pytest_mcp.api.errors import CallError, ExecutionFailed, RunEnvironment, RunFacts
 from pytest_mcp.api.requests import ExecuteTests
-from pytest_mcp.api.results import CollectionError, ExecuteResult, Outcome, PartialResult, Summary, Timing, Verdict
+from pytest_mcp.api.results import (
+    AgainstBase,
+    CollectionError,
+    ExecuteResult,
+    NamedTests,
+    Outcome,
+    PartialResult,
+    Summary,
+    Timing,
+    Verdict,
+)
 from pytest_mcp.config.model import Shard
 from pytest_mcp.process import additions
 from pytest_mcp.report import (
@@ -30,7 +40,6 @@ from pytest_mcp.report import (
     shard_facts,
     timing,
 )
-from pytest_mcp.report.base_groups import BaseGroups
 from pytest_mcp.report.coverage import MeasuredCoverage
 from pytest_mcp.report.failures import Failure
 from pytest_mcp.report.grouping import Group
@@ -40,6 +49,9 @@ from pytest_mcp.report.verdict import NO_TESTS_COLLECTED, Evidence, run_evidence
 from pytest_mcp.run.ledger import Ledger
 from pytest_mcp.run.outcome import TestRecord
 from pytest_mcp.run.run import Reach, Run
+
+# How many tests of each group of `base` are named with detail auto.
+MAX_NAMED = 20
 
 Seconds = Annotated[float, Field(ge=0, le=10**9, allow_inf_nan=False)]
 ExitCode = Annotated[int, Field(ge=0, le=255)]
@@ -73,6 +85,30 @@ def _written_problem(problem: CallError | None) -> str | None:
 Problem = Annotated[
     CallError | None, PlainValidator(_parsed_problem), PlainSerializer(_written_problem, return_type=str | None)
 ]
+
+
+@dataclass(frozen=True)
+class BaseGroups:
+    """Which failures are new, and which tests were mended, since a git ref. None of a group that was not looked for."""
+
+    ref: str
+    new: Sequence[str] | None = None
+    old: Sequence[str] | None = None
+    changed: Sequence[str] | None = None
+    mended: Sequence[str] | None = None
+
+    @property
+    def largest(self) -> int:
+        return max(len(group or ()) for group in (self.new, self.old, self.changed, self.mended))
+
+    def answer(self, most: int) -> AgainstBase:
+        """With at most so many ids of each group."""
+        groups = {name: getattr(self, name) for name in ("new", "old", "changed", "mended")}
+        named = {
+            name: None if ids is None else NamedTests(count=len(ids), node_ids=[*ids[:most]])
+            for name, ids in groups.items()
+        }
+        return AgainstBase(ref=self.ref, **named)
 
 
 @dataclass(frozen=True)
@@ -176,12 +212,9 @@ class Report:
 
 
 def execution_report(run: Run[ExecuteTests], problem: CallError | None) -> Report:
-    ledger, request = run.ledger, run.request
-    has_result = problem is None
+    ledger, request, has_result = run.ledger, run.request, problem is None
     missed = bool(selection.missed_targets(request, ledger)) or shard_facts.missed_its_share(run)
     failed = [failures.failure_of(record) for record in ledger.completed if record.outcome in ("failed", "error")]
-    stdout = run.exit.stdout if has_result else ""
-    unreached = ledger.unreached.count if ledger.unreached else 0
     return Report(
         evidence=run_evidence(ledger, run.exit, missed=missed, has_result=has_result),
         exit_code=run.exit.code if has_result else None,
@@ -189,19 +222,10 @@ def execution_report(run: Run[ExecuteTests], problem: CallError | None) -> Repor
         share=shard_facts.shard_notices(run),
         notices=additions.made("notices", bind(notices.execution_notices, run, cut_short=not has_result), instead=[]),
         collection_errors=list(map(collection_errors.collection_error, ledger.collection_failures)),
-        tests=[_ran_test(record, ledger) for record in ledger.completed],
+        **_tests(ledger),
         failures=failed,
-        skipped_modules=[RanTest(event.id, "skipped", 0.0, event.reason) for event in ledger.skipped_modules],
-        xfailed=_with_xfail_mark(ledger, "skipped"),
-        xpassed=_with_xfail_mark(ledger, "passed"),
-        deselected=max(0, ledger.deselected - unreached),
-        repeated=sum(phase.outcome == "rerun" for record in ledger.completed for phase in record.phases),
-        running=list(ledger.running),
-        not_run=ledger.not_run,
         **_rerun(run, [failure.node_id for failure in failed]),
-        printed=stdout,
-        condensed=pytest_output.condense(stdout),
-        closing=pytest_output.telling_closing_line(stdout, unreached=unreached),
+        **(_printed(run.exit.stdout, ledger) if has_result else {}),
         captures=request.captures,
         locals=request.locals,
         coverage=_coverage(run) if request.coverage else None,
@@ -212,6 +236,31 @@ def execution_report(run: Run[ExecuteTests], problem: CallError | None) -> Repor
         command=run.command,
         problem=problem,
     )
+
+
+def _tests(ledger: Ledger) -> dict[str, Any]:
+    return {
+        "tests": [_ran_test(record, ledger) for record in ledger.completed],
+        "skipped_modules": [RanTest(event.id, "skipped", 0.0, event.reason) for event in ledger.skipped_modules],
+        "xfailed": _with_xfail_mark(ledger, "skipped"),
+        "xpassed": _with_xfail_mark(ledger, "passed"),
+        "deselected": max(0, ledger.deselected - _unreached(ledger)),
+        "repeated": sum(phase.outcome == "rerun" for record in ledger.completed for phase in record.phases),
+        "running": list(ledger.running),
+        "not_run": ledger.not_run,
+    }
+
+
+def _unreached(ledger: Ledger) -> int:
+    return ledger.unreached.count if ledger.unreached else 0
+
+
+def _printed(stdout: str, ledger: Ledger) -> dict[str, Any]:
+    return {
+        "printed": stdout,
+        "condensed": pytest_output.condense(stdout),
+        "closing": pytest_output.telling_closing_line(stdout, unreached=_unreached(ledger)),
+    }
 
 
 def _rerun(run: Run[ExecuteTests], failed: Sequence[str]) -> dict[str, Any]:

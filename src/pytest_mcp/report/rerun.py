@@ -57,16 +57,19 @@ def rerun_arguments(
     if is_partial or "." in folders or not all(map(can_be_asked, broken)) or not set(unaskable).isdisjoint(node_ids):
         return selection
     names = [*node_ids, *folders, *(file for file in broken if not _is_of_folder(file))]
-    # Of these calls, files can have more tests than ran.
-    is_part = request.changed or request.last_failed or any(target.selector for _, target in request.targets)
-    # Of tests that these left out, words that select few failures could select some.
-    is_filtered = request.markers is not None or request.keywords is not None
-    is_unknown = is_part or (is_filtered and len(names) <= MAX_TESTS)
-    chosen = covering(names, request.pattern, () if is_unknown else ran)
+    chosen = covering(names, request.pattern, () if _leaves_out(request, len(names)) else ran)
     by_place = "keywords" not in chosen and not any("::" in name for name in names_of(chosen))
     # Of a file or a folder only what the call chose there.
     kept = {name: value for name, value in selection.items() if by_place and name in ("markers", "keywords")}
     return chosen if broken else {**chosen, **kept}
+
+
+def _leaves_out(request: ExecuteTests, number: int) -> bool:
+    """Whether there may be tests besides those that ran which words for so many failures could select."""
+    # Of these calls, files can have more tests than ran.
+    is_part = request.changed or request.last_failed or any(target.selector for _, target in request.targets)
+    is_filtered = request.markers is not None or request.keywords is not None
+    return bool(is_part) or (is_filtered and number <= MAX_TESTS)
 
 
 def is_repetition(arguments: Arguments | None, request: ExecuteTests, failed: Iterable[str], ran: set[str]) -> bool:

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from pytest_mcp.api.parameters import Flag
 from pytest_mcp.api.requests import ExecuteTests, Request
+from pytest_mcp.api.targets import Target
 from pytest_mcp.config.model import CORES, Config
-from pytest_mcp.process.job import Command, child_launch
+from pytest_mcp.process.job import Command, Job, child_launch
 
 # The longest text of a test (message, traceback, captured stream) before its middle is cut: more than an answer of
 # that many tokens can show, whatever the language.
@@ -17,6 +18,35 @@ CHARACTERS_PER_TOKEN = 5
 LEAST_TEXT = 20_000
 MAX_TEXT = 200_000
 
+# A run of everything, of which nothing is recorded.
+_PLAIN: Job = {
+    "root": "",
+    "args": [],
+    "collect_only": False,
+    "part": False,
+    "filtered": False,
+    "targets": [],
+    "explicit_files": [],
+    "named": [],
+    "covered": [],
+    "full": False,
+    "by_marks": False,
+    "portrait": False,
+    "text_limit": LEAST_TEXT,
+    "shard": None,
+    "files": None,
+    "unreached": [],
+    "workers": None,
+    "max_workers": 1,
+    "ids": None,
+    "trace": None,
+    "calls": None,
+    "proof": None,
+    "moved": None,
+    "coverage": None,
+    "timing": False,
+    "limited_memory": False,
+}
 # pytest cuts explanations of assertions by these, newer versions before `comparisons` can see them whole.
 _NO_TRUNCATION = ("--override-ini=truncation_limit_lines=0", "--override-ini=truncation_limit_chars=0")
 
@@ -24,54 +54,54 @@ _NO_TRUNCATION = ("--override-ini=truncation_limit_lines=0", "--override-ini=tru
 def build(request: Request, config: Config, python: Path, *, own_prefix: Path, collect_only: bool) -> Command:
     if isinstance(request, ExecuteTests) and not config.shows_values:
         request = request.model_copy(update={"locals": False})
-    asked = list(dict.fromkeys(target for _, target in request.targets))
-    # pytest's versions disagree on what overlapping arguments run, so it gets none that overlap.
-    targets = [target for target in asked if not any(other is not target and other.covers(target) for other in asked)]
+    targets, covered = _without_overlaps(request)
     fixed = _fixed_options(request, collect_only=collect_only)
     typed = () if collect_only else config.pytest_options
     workers = _workers(request, config) if isinstance(request, ExecuteTests) and not collect_only else None
     return Command(
         launch=child_launch(python, config, own_prefix=own_prefix),
         job={
+            **_of_request(request, config),
             "collect_only": collect_only,
-            "root": str(config.root),
             "args": [*fixed, *_flags(request), *typed, *(target.argument for target in targets)],
-            "part": request.names_part,
-            "filtered": bool(request.markers or request.keywords or getattr(request, "last_failed", False)),
             "targets": [str(target.path) for target in targets],
-            # They are no arguments, because another one covers them. The child still checks that they exist.
-            "covered": [
-                [each.node_id, each.argument] for each in asked if each not in targets and each.selector is not None
-            ],
-            "named": [target.node_id for target in asked],
+            # They are no arguments. The child still checks that they exist.
+            "covered": [[each.node_id, each.argument] for each in covered if each.selector is not None],
             "explicit_files": [str(target.path) for target in targets if target.is_file],
-            "full": request.detail == "full",
-            "by_marks": request.markers is not None,
-            "portrait": request.wants_portrait,
-            "text_limit": _text_limit(request),
-            "shard": None if config.shard is None else [config.shard.number, config.shard.of],
-            "files": None,
-            "unreached": [],
             "workers": workers,
-            "max_workers": config.max_workers,
-            "ids": None,
-            "trace": None,
-            "calls": None,
-            "proof": None,
-            "moved": None,
-            "coverage": None,
             "timing": isinstance(request, ExecuteTests) and request.timing and not collect_only,
-            "limited_memory": config.max_memory is not None,
         },
         reproduction=(
-            *(str(python), "-m", "pytest"),
-            *(["--collect-only"] if collect_only else []),
-            *_flags(request, only_set=True),
-            *typed,
+            *(str(python), "-m", "pytest", *(["--collect-only"] if collect_only else [])),
+            *(*_flags(request, only_set=True), *typed),
             *([f"--numprocesses={workers}"] if workers and workers > 1 else []),
             *(target.node_id for target in targets),
         ),
     )
+
+
+def _without_overlaps(request: Request) -> tuple[list[Target], list[Target]]:
+    """The targets, and those that others cover: pytest's versions disagree on what overlapping arguments run."""
+    asked = list(dict.fromkeys(target for _, target in request.targets))
+    covered = [target for target in asked if any(other is not target and other.covers(target) for other in asked)]
+    return [target for target in asked if target not in covered], covered
+
+
+def _of_request(request: Request, config: Config) -> Job:
+    return {
+        **_PLAIN,
+        "root": str(config.root),
+        "part": request.names_part,
+        "filtered": bool(request.markers or request.keywords or getattr(request, "last_failed", False)),
+        "named": list(dict.fromkeys(target.node_id for _, target in request.targets)),
+        "full": request.detail == "full",
+        "by_marks": request.markers is not None,
+        "portrait": request.wants_portrait,
+        "text_limit": _text_limit(request),
+        "shard": None if config.shard is None else [config.shard.number, config.shard.of],
+        "max_workers": config.max_workers,
+        "limited_memory": config.max_memory is not None,
+    }
 
 
 def _fixed_options(request: Request, *, collect_only: bool) -> list[str]:

@@ -136,9 +136,13 @@ def test_with_every_test_asked_for_every_failure_is_whole(detail: str) -> None:
 
 
 def test_tests_that_were_deselected_are_counted_once() -> None:
-    told = [one_test("a.py::b"), [Deselected(4, None)]]
-
-    said = lines(*told, selected=1, code=0, stdout="a hook speaks\n\n1 passed, 4 deselected in 0.05s")
+    said = lines(
+        one_test("a.py::b"),
+        Deselected(4, None),
+        selected=1,
+        code=0,
+        stdout="a hook speaks\n\n1 passed, 4 deselected in 0.05s",
+    )
 
     assert said[:2] == ["a hook speaks", ""]
     assert [line for line in said if "deselected" in line] == ["passed: 1 passed, 4 deselected in 0.50 s"]

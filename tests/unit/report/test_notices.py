@@ -9,9 +9,6 @@ from hypothesis import strategies as st
 
 from pytest_mcp.api.results import LISTED_WITHOUT_FAILURE
 from pytest_mcp.report.notices import (
-    FEW_TESTS,
-    LONG_RUN,
-    MANY_TESTS,
     REASONS_BESIDE_FAILURES,
     REASONS_SHOWN,
     discovery_notices,
@@ -212,39 +209,6 @@ def test_a_package_that_was_imported_from_elsewhere_comes_first_in_both_tools() 
 
     assert executing == discovering
     assert [word in executing for word in ("'cart'", "'/other/cart.py'", "'src/cart.py'", "1 more")] == [True] * 4
-
-
-def lasting(*durations: float) -> list[Event]:
-    ids = [f"test_a.py::t{number}" for number in range(len(durations))]
-    told = [one_test(node_id, duration=seconds) for node_id, seconds in zip(ids, durations, strict=True)]
-    return session(*told, selected=len(ids))
-
-
-def test_the_fewest_tests_that_take_most_of_a_long_run_are_named() -> None:
-    (one,) = notices(lasting(*[0.5] * MANY_TESTS, LONG_RUN))
-    (two,) = notices(lasting(*[1.0] * MANY_TESTS, 6.0, 8.0))
-
-    assert one.startswith(f"1 of {MANY_TESTS + 1} tests took 10.0 of 15.0 s")
-    assert two.index("t11 (8.0 s)") < two.index("t10 (6.0 s)")
-
-
-@pytest.mark.parametrize(
-    "durations",
-    [
-        pytest.param([LONG_RUN / MANY_TESTS] * (MANY_TESTS + 1), id="evenly slow"),
-        pytest.param([*[0.0] * MANY_TESTS, LONG_RUN / 2], id="short"),
-        pytest.param([LONG_RUN] * FEW_TESTS, id="few tests"),
-    ],
-)
-def test_no_test_is_called_slow_in_a_run_that_is(durations: list[float]) -> None:
-    assert notices(lasting(*durations)) == []
-
-
-def test_where_something_failed_no_test_is_called_slow() -> None:
-    quick = [one_test(f"a.py::t{number}") for number in range(MANY_TESTS)]
-    failing = one_test(A, phase(A, outcome="failed"), duration=5 * LONG_RUN)
-
-    assert notices(session(*quick, failing, selected=MANY_TESTS + 1), 1) == []
 
 
 def test_what_is_missing_from_texts_and_from_the_output_is_told() -> None:

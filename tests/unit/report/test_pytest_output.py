@@ -44,37 +44,6 @@ def test_of_a_whole_run_only_what_no_other_key_holds_remains() -> None:
     assert condense(RUN) == "Required test coverage of 80% not reached. Total coverage: 71.00%"
 
 
-def test_a_title_that_is_not_above_a_table_of_pytest_pretty_is_kept() -> None:
-    said = "Summary of Failures\nall by one server"
-
-    assert condense(said) == said
-
-
-PRETTY = """\
-F                                                                        [ 50%]
-tests/test_a.py:3 test_one - AssertionError: assert {'lines': [{…
-. [100%]
-=================================== FAILURES ===================================
-E       assert 0
-└ not a table
-                              Summary of Failures
-┏━━━━━━━━━━━━━━━┳━━━━━━━━━━━━━━━┓
-│  tests/test…  │  test_total   │
-└───────────────┴───────────────┘
-│ said by a hook │
-tests/test_a.py:9 test_last - RuntimeError: no database…               [100%]
-Results (0.26s):
-        11 failed
-         1 passed
-         2 xfailed
-         1 error
-"""
-
-
-def test_what_pytest_pretty_repeats_of_the_failures_is_left_out() -> None:
-    assert condense(PRETTY).split("\n") == ["│ said by a hook │", "         2 xfailed"]
-
-
 @pytest.mark.parametrize(
     "progress",
     [
