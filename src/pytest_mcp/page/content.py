@@ -4,7 +4,7 @@ The text of lines that did not run is read from the project's files as they are 
 so only regular files inside the root are read. Whatever cannot be read is left out.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from pytest_mcp.report.coverage import MeasuredCoverage
 from pytest_mcp.report.report import RanTest, Report
+from pytest_mcp.run.recordings import parse_ranges
 
 MAX_FILES = 200
 MAX_FILE = 1_000_000
@@ -52,10 +53,10 @@ class Content:
 def read_missed_lines(root: Path, measured: MeasuredCoverage | None) -> dict[str, SourceLines]:
     """By file, of those with the most of them."""
     files = sorted(measured.files, key=lambda file: -file.missed)[:MAX_FILES] if measured is not None else []
-    return {file.file: _lines(root.resolve(), file.file, file.ranges.split(",")) for file in files if file.ranges}
+    return {file.file: _lines(root.resolve(), file.file, file.ranges) for file in files if file.ranges}
 
 
-def _lines(root: Path, name: str, ranges: Sequence[str]) -> SourceLines:
+def _lines(root: Path, name: str, ranges: str) -> SourceLines:
     try:
         path = (root / name).resolve()
         if not path.is_relative_to(root) or not path.is_file() or path.stat().st_size > MAX_FILE:
@@ -63,11 +64,7 @@ def _lines(root: Path, name: str, ranges: Sequence[str]) -> SourceLines:
         source = path.read_text(encoding="utf-8", errors="replace").splitlines()
     except (OSError, ValueError):
         return []
-    numbers = [number for number in _numbers(ranges, len(source)) if source[number - 1].strip()]
+    pairs = [(first, min(last, len(source))) for first, last in parse_ranges(ranges)]
+    numbers = [number for first, last in pairs for number in range(max(1, first), last + 1)]
+    numbers = [number for number in numbers if source[number - 1].strip()]
     return [(number, source[number - 1].rstrip()[:MAX_LINE]) for number in numbers[:MAX_LINES]]
-
-
-def _numbers(ranges: Sequence[str], last: int) -> Iterator[int]:
-    for each in ranges:
-        first, _, end = each.partition("-")
-        yield from range(max(1, int(first)), min(int(end or first), last) + 1)

@@ -30,6 +30,8 @@ from pytest_mcp.text import cut_middle
 
 # How many causes have an example, or a line where that does not fit; the others share one line.
 MAX_CAUSES = 20
+# Longer ids, in characters, are not named beside a cause.
+MAX_ID = 200
 # Of more rungs, the highest that fits is searched by halves: nearly always each costs more than the one before.
 MAX_TRIED = 100
 # What an example may cost in an answer of so many tokens: the first one, and each of the others unless detail is tests.
@@ -40,7 +42,7 @@ FIRST_TOKENS, SHORT_TOKENS = 600, 150
 LESS_TOKENS = (150, 300)
 # What pytest printed is cut in its middle beyond this, except with detail full.
 TEXT_CHARACTERS = 4000
-# Files with lines that did not run, before further causes have examples, and in all, except with detail tests or full.
+# Files with lines that did not run, before further causes have examples, and in all, except with detail tests.
 FIRST_FILES = 5
 MAX_FILES = 20
 # Rows of each part of `timing`, and with detail tests.
@@ -129,10 +131,14 @@ def _listed(test: RanTest) -> TestResult:
     )
 
 
-def _cause_line(cause: Group, example: int | None, node_ids: list[str] | None) -> FailureGroup:
+def _cause_line(cause: Group, example: int | None, node_ids: Sequence[str]) -> FailureGroup:
     return FailureGroup(
-        count=cause.count, message=cause.message, location=cause.location, example=example, node_ids=node_ids
+        count=cause.count, message=cause.message, location=cause.location, example=example, node_ids=[*node_ids] or None
     )
+
+
+def _short(node_ids: Sequence[str]) -> list[str]:
+    return [node_id for node_id in node_ids if len(node_id) <= MAX_ID]
 
 
 def _shared_line(groups: Sequence[Group]) -> FailureGroup:
@@ -290,9 +296,9 @@ class _Ladder:
         """Those of several failures, those that are not shown, and one line for all the others."""
         groups = self.report.groups
         lines = [
-            _cause_line(cause, index, cause.contrasting if rung.ids else None)
+            _cause_line(cause, index, _short(cause.contrasting) if rung.ids else ())
             if index < rung.examples
-            else _cause_line(cause, None, cause.some if rung.ids else cause.some[:1])
+            else _cause_line(cause, None, _short(cause.some if rung.ids else cause.some[:1]))
             for index, cause in enumerate(groups[: rung.causes])
             if cause.count > 1 or index >= rung.examples
         ]

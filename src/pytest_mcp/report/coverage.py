@@ -12,6 +12,7 @@ from pytest_mcp.api.requests import ExecuteTests
 from pytest_mcp.api.results import Coverage, CoverageFile, OmittedCoverage
 from pytest_mcp.report import places
 from pytest_mcp.run.events import CoveredFile
+from pytest_mcp.run.recordings import parse_ranges
 from pytest_mcp.run.run import ChangedLines, Run
 from pytest_mcp.text import in_line
 
@@ -135,8 +136,7 @@ def _missed_by_all(same: Sequence[CoveredFile]) -> CoveredFile:
 
 
 def _lines(ranges: str) -> set[int]:
-    pairs = (part.partition("-") for part in ranges.split(",") if part)
-    return {line for first, _, last in pairs for line in range(int(first), int(last or first) + 1)}
+    return {line for first, last in parse_ranges(ranges) for line in range(first, last + 1)} if ranges else set()
 
 
 def _ranges(lines: Iterable[int]) -> str:

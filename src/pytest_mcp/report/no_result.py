@@ -249,7 +249,7 @@ def _progress_lines(ledger: Ledger, stack: Sequence[str]) -> list[str]:
         stopped = [each for each in ledger.collection_failures if each.error_type == "KeyboardInterrupt"]
         stack_lines += [f"stack| {in_line(each.file)}:{each.line}: in <module>" for each in stopped if each.line]
         return ["pytest was still collecting tests.", *stack_lines, *chain(*of_workers.values())]
-    lines = [f"{ledger.finished} of {ledger.selected} tests had finished, {ledger.failed} of them failed."]
+    lines = [f"{ledger.finished} of {ledger.selected} tests had finished, {ledger.failed} failed."]
     if ledger.ended is not None and ledger.returned is None and ledger.interrupted is None:
         lines.append("The test session had finished; hooks that run after it (pytest_unconfigure) had not.")
     elif ledger.ended is None and ledger.finished == ledger.selected:
@@ -297,7 +297,7 @@ def _missing_targets(run: Run[Asked_co], messages: Sequence[str]) -> list[Fault]
     ]
     faults = []
     for number, (name, target) in enumerate(absent):
-        step = _LAST_FAILED if by_cache else _next_step(target) if number < did_you_mean.MAX_ASKED else SEE
+        step = (_near(target) if number < did_you_mean.MAX_ASKED else None) or (_LAST_FAILED if by_cache else SEE)
         faults.append(Fault(name, _why_missing(target, missing), "not_found", target.node_id, step))
     return faults
 
@@ -308,11 +308,11 @@ def _why_missing(target: Target, missing: set[str]) -> str:
     return "was not found with these parameters" if missing.isdisjoint(target.reported[:2]) else "was not found"
 
 
-def _next_step(target: Target) -> str:
+def _near(target: Target) -> str | None:
     if ".py::" in (target.selector or "").partition("[")[0]:
         return "it looks like several node ids; send each as its own entry of the list"
     near = target.selector and did_you_mean.near_test(target.path, target.selector)
-    return f"did you mean {near}?" if near else SEE
+    return f"did you mean {near}?" if near else None
 
 
 def _bad_expressions(request: Request, messages: Sequence[str]) -> list[Fault]:

@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from typing import Annotated, Any, NamedTuple, TypeAlias
 
-from pytest_mcp.run.recordings import RANGES, ChangedCode, Executed, Probed
+from pytest_mcp.run.recordings import MAX_MISSED, ChangedCode, Executed, Probed, check_lines
 
 # No child tells more exceptions of a failure, or more frames of one: it leaves out the middle.
 MAX_ENTRIES = 1000
@@ -254,7 +254,8 @@ class CoveredFile:
     untaken: list[list[int]] | None
 
     def __post_init__(self) -> None:
-        if (self.ranges and not RANGES.fullmatch(self.ranges)) or any(len(pair) != 2 for pair in self.untaken or ()):
+        check_lines([self.ranges] if self.ranges else [], MAX_MISSED)
+        if any(len(pair) != 2 for pair in self.untaken or ()):
             raise ValueError("not lines")
 
 

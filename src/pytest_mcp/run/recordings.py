@@ -12,8 +12,10 @@ from typing import Any, NamedTuple
 # The most lines of one record of a traced test, and the largest number of a line.
 MAX_LINES = 100_000
 LAST_LINE = 10_000_000
+# The most lines of one file that did not run.
+MAX_MISSED = 1_000_000
 # Lines of a file (`3-5,9`).
-RANGES = re.compile(r"\d{1,8}(?:-\d{1,8})?(?:,\d{1,8}(?:-\d{1,8})?)*")
+_RANGES = re.compile(r"\d{1,8}(?:-\d{1,8})?(?:,\d{1,8}(?:-\d{1,8})?)*")
 
 # --- recorded calls -------------------------------------------------------------------------------
 
@@ -84,7 +86,7 @@ class Probed:
     lines: dict[str, str]
 
     def __post_init__(self) -> None:
-        _check_lines(self.lines.values())
+        check_lines(self.lines.values())
 
 
 class Tried(NamedTuple):
@@ -106,7 +108,7 @@ class ChangedCode:
     threads: bool
 
     def __post_init__(self) -> None:
-        _check_lines([*self.code.values(), *self.imported.values()])
+        check_lines([*self.code.values(), *self.imported.values()])
 
 
 # All tests have run, as far as there was time.
@@ -137,7 +139,7 @@ class Executed:
     complete: bool
 
     def __post_init__(self) -> None:
-        _check_lines(ranges for _, ranges in chain.from_iterable(self.code.values()))
+        check_lines(ranges for _, ranges in chain.from_iterable(self.code.values()))
 
     def lines(self) -> Iterator[Line]:
         """One by one: those of many tests would take much memory."""
@@ -148,8 +150,8 @@ class Executed:
                         yield Line(file, name, number)
 
 
-def _check_lines(texts: Iterable[str]) -> None:
-    left = MAX_LINES
+def check_lines(texts: Iterable[str], most: int = MAX_LINES) -> None:
+    left = most
     for ranges in texts:
         left -= sum(last - first + 1 for first, last in parse_ranges(ranges))
         if left < 0:
@@ -158,7 +160,7 @@ def _check_lines(texts: Iterable[str]) -> None:
 
 def parse_ranges(ranges: str) -> Iterator[tuple[int, int]]:
     """Raises ValueError if it is no such text."""
-    if not RANGES.fullmatch(ranges):
+    if not _RANGES.fullmatch(ranges):
         raise ValueError("not lines")
     for part in ranges.split(","):
         first, _, last = part.partition("-")

@@ -23,7 +23,7 @@ def test_lines_that_did_not_run_have_their_number_and_text(tmp_path: Path) -> No
 def test_ranges_that_a_test_has_forged_name_no_line_that_is_not_there(tmp_path: Path) -> None:
     write(tmp_path / "src/a.py", "one\ntwo\n")
 
-    assert read_missed_lines(tmp_path, measured("0-1,2-99999999,7")) == {"src/a.py": [(1, "one"), (2, "two")]}
+    assert read_missed_lines(tmp_path, measured("0-1,2-99999,7")) == {"src/a.py": [(1, "one"), (2, "two")]}
 
 
 def test_only_files_of_the_project_are_read(tmp_path: Path) -> None:

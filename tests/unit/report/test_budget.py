@@ -118,6 +118,16 @@ def test_the_first_example_keeps_its_statement_and_the_lines_that_differ_at_ever
     assert all(f"E   {line}" in text for line in lines if line.lstrip()[0] in "+-")
 
 
+def test_more_budget_shows_more_where_ids_are_long() -> None:
+    long = {20: "x" * 4000, 21: "x" * 4000}
+    tests = [failing(f"test_a.py::t{n}[{long.get(n)}]", f"ValueError: no {word(n)}") for n in range(22)]
+
+    shown = [len(answer(red(*tests), max_tokens=most).tests) for most in (4000, 4300, 5000)]
+
+    assert shown == sorted(shown)
+    assert shown[0] > 10
+
+
 def test_the_first_example_may_be_long_and_the_others_are_short_unless_all_were_asked_for() -> None:
     diff = [f"  [{number}]: 'a differing leaf' != 'another'" for number in range(20)]
     message = "\n".join(["AssertionError: assert [1] == [2]", *diff])
