@@ -5,12 +5,13 @@ budget never shows less, and `tests` shows what `auto` does. What an example con
 `rendering` and `frames` obey; how an answer is cut that fits on no rung is in `fitting`.
 """
 
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from pytest_mcp.api.requests import ExecuteTests
-from pytest_mcp.api.results import LISTED_WITHOUT_FAILURE, Coverage, ExecuteResult, FailureGroup, Omitted, TestResult
+from pytest_mcp.api.results import LISTED_WITHOUT_FAILURE, ExecuteResult, FailureGroup, Omitted, TestResult
 from pytest_mcp.report import (
     collection_errors,
     coverage,
@@ -105,7 +106,7 @@ def _in_full(report: Report) -> Iterator[ExecuteResult]:
         tests=tests,
         text_output=report.printed,
         json_report=report.json_report,
-        coverage=_coverage(report, len(report.coverage.files) if report.coverage else 0, in_full=True),
+        coverage=report.coverage and coverage.coverage_answer(report.coverage, sys.maxsize, in_full=True),
         base=report.base.answer(report.base.largest) if report.base else None,
         timing=report.timing,
     )
@@ -115,10 +116,6 @@ def _in_full(report: Report) -> Iterator[ExecuteResult]:
     yield answer
     omitted = omitted.model_copy(update={"text_characters": len(report.printed)})
     yield answer.model_copy(update={"text_output": "", "omitted": omitted})
-
-
-def _coverage(report: Report, files: int, *, in_full: bool) -> Coverage | None:
-    return coverage.coverage_answer(report.coverage, files, in_full=in_full) if report.coverage else None
 
 
 def _listed(test: RanTest) -> TestResult:
@@ -251,24 +248,20 @@ class _Ladder:
     def answer(self, rung: Rung) -> ExecuteResult:
         report = self.report
         text = cut_middle(report.condensed, TEXT_CHARACTERS) if rung.text else ""
-        failed = [
-            self._example(failure, rung, is_first=not number) for number, failure in enumerate(self._failures(rung))
-        ]
+        shown = [*(cause.example for cause in report.groups[: rung.examples]), *self.further[: rung.further]]
+        failed = [self._example(failure, rung, is_first=not number) for number, failure in enumerate(shown)]
         return report.answer(
             collection_errors=self.errors[rung.errors] if self.errors else [],
             failure_groups=self._cause_lines(rung),
             tests=[*(each.test for each in failed), *map(_listed, report.not_failed[: rung.not_failed])],
             text_output="\n".join(filter(None, (text, report.closing))),
             json_report=None,
-            coverage=_coverage(report, rung.files, in_full=self.request.detail != "auto"),
+            coverage=report.coverage
+            and coverage.coverage_answer(report.coverage, rung.files, in_full=self.request.detail != "auto"),
             base=report.base.answer(rung.named) if report.base else None,
             timing=timing.first_rows(report.timing, rung.timed) if report.timing else None,
             omitted=self._omitted(rung, failed, of_pytest=max(0, len(report.condensed) - len(text))),
         )
-
-    def _failures(self, rung: Rung) -> list[Failure]:
-        examples = [cause.example for cause in self.report.groups[: rung.examples]]
-        return [*examples, *self.further[: rung.further]]
 
     def _example(self, failure: Failure, rung: Rung, *, is_first: bool) -> _Example:
         """The longest one that costs no more than it may."""

@@ -107,7 +107,6 @@ def merged_coverage(parts: Sequence[MeasuredCoverage]) -> MeasuredCoverage | Non
     files = [_missed_by_all(list(same)) for _, same in groupby(by_name, key=lambda file: file.file)]
     is_disjoint = len(files) == len(by_name)
     counted: Sequence[CoveredFile | MeasuredCoverage] = known if is_disjoint else files
-    unmeasured = {name for part in known for name in part.not_measured}
     return replace(
         known[0],
         partial=partial,
@@ -118,7 +117,7 @@ def merged_coverage(parts: Sequence[MeasuredCoverage]) -> MeasuredCoverage | Non
         branches=_sum(part.branches for part in known) if is_disjoint else None,
         untaken=_sum(part.untaken for part in known) if is_disjoint else None,
         percent=None,
-        not_measured=sorted(unmeasured - {file.file for file in files}),
+        not_measured=sorted({name for part in known for name in part.not_measured} - {file.file for file in files}),
     )
 
 

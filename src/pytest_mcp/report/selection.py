@@ -7,9 +7,9 @@ skipped itself. What left a target out is reported by the child.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from difflib import get_close_matches
+from itertools import zip_longest
 
-from pytest_mcp.api import expressions
+from pytest_mcp.api import did_you_mean, expressions
 from pytest_mcp.api.requests import ExecuteTests, Request
 from pytest_mcp.api.targets import MAX_LENGTH, Target
 from pytest_mcp.run.events import NothingSelected
@@ -19,9 +19,6 @@ from pytest_mcp.text import few, in_line, label, quoted
 
 # The pytest option of each filter of a request. It replaces the project's option of the same name.
 _FILTERS = {"markers": "-m ", "keywords": "-k "}
-# A mark that may have been meant is searched among this many marks of at most this length.
-MAX_MARKS = 500
-MAX_MARK = 60
 
 
 @dataclass(frozen=True)
@@ -160,20 +157,13 @@ def _unknown_marks(run: Run[Request]) -> list[str]:
     if marks is None or expression is None:
         return []
     known = sorted({*marks.registered, *marks.used})
+    unknown = [name for name in dict.fromkeys(expressions.names(expression)) if name not in known]
+    near = [did_you_mean.nearest(name, known) for name in unknown[: did_you_mean.MAX_ASKED]]
     return [
-        f"No collected test has the mark {quoted(name)}, and it is not registered{_suggestion(name, known)}"
-        for name in dict.fromkeys(expressions.names(expression))
-        if name not in known
+        f"No collected test has the mark {quoted(name)}, and it is not registered"
+        + (f"; did you mean {quoted(meant)}?" if meant else ".")
+        for name, meant in zip_longest(unknown, near)
     ]
-
-
-def _suggestion(name: str, known: list[str]) -> str:
-    """What is near regardless of case: `SLOW` is not `slow` for pytest."""
-    short = [each for each in known if len(each) <= MAX_MARK][:MAX_MARKS]
-    lower = {each.lower() for each in short}
-    near = get_close_matches(name.lower(), sorted(lower)) if len(name) <= MAX_MARK else []
-    close = [each for match in near for each in short if each.lower() == match]
-    return f"; did you mean {' or '.join(map(repr, close))}?" if close else "."
 
 
 def _is_last_failed(request: Request) -> bool:
