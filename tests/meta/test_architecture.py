@@ -40,7 +40,7 @@ PURE += [
     "process.supervisor_protocol",
     "run.decode",
     "run.events",
-    "run.exceptions",
+    "run.recordings",
     "run.ledger",
     "run.outcome",
     "run.run",
