@@ -103,9 +103,8 @@ def merged_coverage(parts: Sequence[MeasuredCoverage]) -> MeasuredCoverage | Non
     partial += [part.unknown for part in parts if part.unknown is not None]
     if len(known) == 1:
         return replace(known[0], partial=partial)
-    by_name = sorted((file for part in known for file in part.files), key=lambda file: file.file)
-    files = [_missed_by_all(list(same)) for _, same in groupby(by_name, key=lambda file: file.file)]
-    is_disjoint = len(files) == len(by_name)
+    files = _merged_files(known)
+    is_disjoint = len(files) == sum(len(part.files) for part in known)
     counted: Sequence[CoveredFile | MeasuredCoverage] = known if is_disjoint else files
     return replace(
         known[0],
@@ -119,6 +118,11 @@ def merged_coverage(parts: Sequence[MeasuredCoverage]) -> MeasuredCoverage | Non
         percent=None,
         not_measured=sorted({name for part in known for name in part.not_measured} - {file.file for file in files}),
     )
+
+
+def _merged_files(known: Sequence[MeasuredCoverage]) -> list[CoveredFile]:
+    by_name = sorted((file for part in known for file in part.files), key=lambda file: file.file)
+    return [_missed_by_all(list(same)) for _, same in groupby(by_name, key=lambda file: file.file)]
 
 
 def _missed_by_all(same: Sequence[CoveredFile]) -> CoveredFile:

@@ -52,24 +52,21 @@ _NO_TRUNCATION = ("--override-ini=truncation_limit_lines=0", "--override-ini=tru
 
 
 def build(request: Request, config: Config, python: Path, *, own_prefix: Path, collect_only: bool) -> Command:
-    if isinstance(request, ExecuteTests) and not config.shows_values:
-        request = request.model_copy(update={"locals": False})
+    request = request if config.shows_values else _without_values(request)
     targets, covered = _without_overlaps(request)
-    fixed = _fixed_options(request, collect_only=collect_only)
     typed = () if collect_only else config.pytest_options
+    fixed = [*_fixed_options(request, collect_only=collect_only), *_flags(request)]
     workers = _workers(request, config) if isinstance(request, ExecuteTests) and not collect_only else None
     return Command(
         launch=child_launch(python, config, own_prefix=own_prefix),
         job={
-            **_of_request(request, config),
-            "collect_only": collect_only,
-            "args": [*fixed, *_flags(request), *typed, *(target.argument for target in targets)],
+            **_of_request(request, config, collect_only=collect_only),
+            "args": [*fixed, *typed, *(target.argument for target in targets)],
             "targets": [str(target.path) for target in targets],
             # They are no arguments. The child still checks that they exist.
             "covered": [[each.node_id, each.argument] for each in covered if each.selector is not None],
             "explicit_files": [str(target.path) for target in targets if target.is_file],
             "workers": workers,
-            "timing": isinstance(request, ExecuteTests) and request.timing and not collect_only,
         },
         reproduction=(
             *(str(python), "-m", "pytest", *(["--collect-only"] if collect_only else [])),
@@ -80,6 +77,10 @@ def build(request: Request, config: Config, python: Path, *, own_prefix: Path, c
     )
 
 
+def _without_values(request: Request) -> Request:
+    return request.model_copy(update={"locals": False}) if isinstance(request, ExecuteTests) else request
+
+
 def _without_overlaps(request: Request) -> tuple[list[Target], list[Target]]:
     """The targets, and those that others cover: pytest's versions disagree on what overlapping arguments run."""
     asked = list(dict.fromkeys(target for _, target in request.targets))
@@ -87,10 +88,11 @@ def _without_overlaps(request: Request) -> tuple[list[Target], list[Target]]:
     return [target for target in asked if target not in covered], covered
 
 
-def _of_request(request: Request, config: Config) -> Job:
+def _of_request(request: Request, config: Config, *, collect_only: bool) -> Job:
     return {
         **_PLAIN,
         "root": str(config.root),
+        "collect_only": collect_only,
         "part": request.names_part,
         "filtered": bool(request.markers or request.keywords or getattr(request, "last_failed", False)),
         "named": list(dict.fromkeys(target.node_id for _, target in request.targets)),
@@ -100,6 +102,7 @@ def _of_request(request: Request, config: Config) -> Job:
         "text_limit": _text_limit(request),
         "shard": None if config.shard is None else [config.shard.number, config.shard.of],
         "max_workers": config.max_workers,
+        "timing": isinstance(request, ExecuteTests) and request.timing and not collect_only,
         "limited_memory": config.max_memory is not None,
     }
 
