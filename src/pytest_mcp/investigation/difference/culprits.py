@@ -41,8 +41,6 @@ class Culprit:
     only_now: tuple[Function, ...] = ()
     # What it gave that it was not given, behind what it was given.
     gives: tuple[PartThatDiffers, ...] = ()
-    # Whether it was given something else, or found another state.
-    is_misled: bool = False
 
     @property
     def rank(self) -> tuple[bool, ...]:
@@ -103,20 +101,8 @@ class Comparison:
         """
         some = [each for each in self.changed if each.gives and each.now.row.phase != "import"]
         above = {call.number for each in some for call in each.now.above}
-        inner = [self._origin(each) for each in some if each.now.number not in above]
+        inner = (replace(each, parts=each.gives) for each in some if each.now.number not in above)
         return sorted(inner, key=lambda each: (each.rank, each.now.row.ended))
-
-    def _origin(self, culprit: Culprit) -> Culprit:
-        """Who called it, if that is changed code that got the same and passed something else."""
-        callers = (each for each in self.changed if each.now is culprit.now.parent and each.base is culprit.base.parent)
-        caller = next(callers, None)
-        if caller is None or caller.is_misled:
-            return replace(culprit, parts=culprit.gives)
-        passed = [part for part in culprit.gives if part.when == "before"]
-        parts = tuple(
-            PartThatDiffers(f"{each.what} of {culprit.now.code.function}", each.difference) for each in passed
-        )
-        return replace(caller, parts=parts, gives=parts)
 
     def _same_calls(self) -> Iterator[tuple[int, RecordedCall]]:
         """For each call of the base the same one of its second run."""
@@ -146,8 +132,7 @@ class Comparison:
         pair = Culprit(base, now, outcome, is_changed, inner.reaches, inner.is_loose, *sides)
         if is_changed and not now.is_test:
             own = tuple(part for part in outcome if part._replace(when="") not in given)
-            gives = (*_before(given[:1]), *own) if own else ()
-            self.changed.append(replace(pair, gives=gives, is_misled=bool(given or state)))
+            self.changed.append(replace(pair, gives=(*_before(given[:1]), *own) if own else ()))
         if not is_given_the_same or not outcome:
             return False
         if not is_explained and (self.is_same_code or not state):

@@ -64,20 +64,6 @@ def test_the_innermost_changed_call_that_was_given_something_else_too_is_told_wi
     assert [(part.what, part.when) for part in found.parts] == [("self", "before"), ("result", "")]
 
 
-def test_who_got_the_same_and_passed_something_else_is_told_in_place_of_who_got_it() -> None:
-    def run(text: int, result: int) -> Made:
-        return a_test(
-            Made("tokenize", {"sql": 1}, None, [Made("lex", {"text": text}, result, code=result)], code=result)
-        )
-
-    seen = comparison([run(1, 3)], [run(2, 4)])
-
-    assert seen.run() == []
-    (found,) = seen.given_else()
-    assert found.now.code.function == "tokenize"
-    assert [(part.what, part.when) for part in found.parts] == [("text of lex", "")]
-
-
 def test_of_the_same_code_the_state_that_differs_is_told_or_else_the_first_thing_that_was_given() -> None:
     def run(state: int, result: int) -> Made:
         return a_test(Made("price", {"n": 1}, result, state={"RATE": state}))
