@@ -178,7 +178,7 @@ class Reporter:
         if self.workers is None:
             self.guarded("collection of %s" % report.nodeid, self.record_collection, report)
         else:
-            self.workers.postpone(self.record_collection, report)
+            self.workers.collection_failed(report)
 
     def record_collection(self, report: pytest.CollectReport) -> None:
         if self.full:
@@ -280,11 +280,8 @@ class Reporter:
     # --- the session's end ---------------------------------------------------------------------
 
     def pytest_warning_recorded(self, warning_message: Any, when: str, nodeid: str) -> None:
-        record = partial(self.record_warning, warning_message, when, nodeid)
         if self.workers is None or not self.workers.is_running:
-            self.guarded("a warning", record)
-        else:
-            self.workers.unclaimed.append(record)
+            self.guarded("a warning", self.record_warning, warning_message, when, nodeid)
 
     def record_warning(self, warning_message: Any, when: str, nodeid: str) -> None:
         node_id = self.relocate(nodeid) if nodeid else None

@@ -1,8 +1,8 @@
 """The controller of an xdist run: its workers get our plugin, and what they report is passed on once.
 
 The records are those that a run without xdist would have written. All workers collect the same tests, so what is known
-of the collection comes from the first that reports it. What xdist itself passes on counts only if no worker has our
-plugin.
+of the collection comes from the first that reports it. From workers on other machines, without our plugin, only the
+outcomes of tests come.
 """
 
 from __future__ import annotations
@@ -11,9 +11,8 @@ import json
 import os
 import sys
 from contextlib import suppress
-from functools import partial
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, Callable, Generator, Sequence
+from typing import TYPE_CHECKING, Any, Generator, Sequence
 
 import pytest
 from describe import MACHINERY, safe_text
@@ -113,9 +112,8 @@ class Controller:
         self.job = json.dumps(job)
         # As in one process: a run that is stopped by failures is not an interrupted one.
         self.like_one_process = job["workers"] is not None
-        # The worker whose collection is reported, and what xdist passes on until there is one.
+        # The worker whose collection is reported.
         self.source: str | None = None
-        self.unclaimed: list[Callable[[], None]] = []
         self.stacks: list[Any] = []
         self.places: dict[str, int] = {}
         # The places of the tests that each worker ran.
@@ -185,14 +183,12 @@ class Controller:
             elif kind == "imported_elsewhere":
                 self.origins.setdefault(json.loads(fields)["name"], fields)
 
-    def postpone(self, record: Callable[[Any], None], report: Any) -> None:
-        """Keep a report on a collection until it is known whether the workers report it themselves."""
+    def collection_failed(self, report: Any) -> None:
+        """What workers could not collect they report themselves; that they differ only xdist knows."""
         if type(report.longrepr) is str and report.longrepr.startswith("Different tests were collected"):
             changes = [line for line in report.longrepr.split("\n") if line.startswith(("+", "-"))]
             ids = [line[1:] for line in changes if not line.startswith(("+++", "---"))]
             self.reporter.emit_usage_error([DIFFERENT_TESTS % (ids[0] if ids else "a test")])
-        else:
-            self.unclaimed.append(partial(record, report))
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_runtestloop(self) -> Generator[None, None, None]:
@@ -247,13 +243,8 @@ class Controller:
 
     def settle(self, session: pytest.Session) -> None:
         """Before the session ends: report what no worker has reported, and what is known only now."""
-        if self.source is None:
-            for record in self.unclaimed:
-                with suppress(Exception):
-                    record()
-        else:
-            with suppress(Exception):
-                self.correct_counts(self.reporter.config.pluginmanager.get_plugin("terminalreporter").stats)
+        with suppress(Exception):
+            self.correct_counts(self.reporter.config.pluginmanager.get_plugin("terminalreporter").stats)
         for fields in self.origins.values():
             self.reporter.channel.forward("imported_elsewhere", fields)
         if self.like_one_process and session.testsfailed:
