@@ -11,8 +11,11 @@ Chain = tuple[str, ...]
 Call = tuple[Chain, int]
 
 
-_SETS = ("chains", "annotated", "attributes", "own", "strings", "parameters", "modules", "dotted", "flags", "leaks")
-_FIRST = ("is_data", "has_metaclass", "autouse", "fixture", "owner")
+_SETS = (
+    *("chains", "annotated", "attributes", "own", "strings", "parameters"),
+    *("modules", "dotted", "flags", "leaks", "bound"),
+)
+_FIRST = ("has_metaclass", "autouse", "fixture", "owner")
 
 
 @dataclass
@@ -39,8 +42,8 @@ class Mention:
     bases: list[Chain] = field(default_factory=list)
     decorators: list[tuple[Chain, bool]] = field(default_factory=list)
     has_metaclass: bool = False
-    # Of a name: whether it is bound to a container or text of Python's own.
-    is_data: bool = False
+    # For each binding of a name: whether it is to a container or text of Python's own.
+    bound: set[bool] = field(default_factory=set)
     owner: str = ""
     # How many functions deep one of its parameters is called, stored or handed on.
     leaks: set[int] = field(default_factory=set)

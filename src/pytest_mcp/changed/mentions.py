@@ -45,6 +45,8 @@ def scan(tree: ast.Module) -> FileMentions:
 def mention_of(each: Definition) -> Mention:
     reader = _Reader(Mention(each.kind, owner=each.owner))
     node = each.node
+    if each.kind not in ("addition", "statement"):
+        reader.mention.bound.add(_is_data(node))
     if isinstance(node, ast.ClassDef):
         _read_class(reader, node)
     elif isinstance(node, FUNCTIONS):
@@ -61,7 +63,6 @@ def mention_of(each: Definition) -> Mention:
         return reader.mention
     else:
         reader.visit(node)
-        reader.mention.is_data = each.kind == "name" and _is_data(node)
     for head in each.heads:
         reader.visit(head)
     return reader.finished()

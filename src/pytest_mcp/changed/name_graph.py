@@ -137,7 +137,7 @@ class NameGraph:
     def _is_of_data(self, read: FileMentions, chain: Chain) -> bool:
         """Whether it is a method of a dict or the like, which does the same whatever is in it."""
         value = read.definitions.get(chain[0])
-        return len(chain) > 1 and value is not None and value.is_data and DATA.isdisjoint(read.definitions)
+        return len(chain) > 1 and value is not None and value.bound == {True} and DATA.isdisjoint(read.definitions)
 
     def _imported(self, path: str, mention: Mention) -> Iterator[Key]:
         yield from (("file", each) for each in self._imports.of(path, mention))
