@@ -37,7 +37,7 @@ from pytest_mcp.python import interpreter
 from pytest_mcp.report import error_data, no_result, serialize, shard_reports
 from pytest_mcp.report.report import report_without_run
 from pytest_mcp.run.run import Project
-from pytest_mcp.server import core_sharing
+from pytest_mcp.server import turns
 from pytest_mcp.terminal import capabilities
 from pytest_mcp.terminal.capabilities import Screen
 from pytest_mcp.terminal.output import print_message, show, show_on_stderr
@@ -197,7 +197,7 @@ async def _call(command: ToolCommand, request: requests.Arguments, bar: Progress
     child = command.child
     spare = None if child is None else Spare(wanted=False, fingerprint=interpreter.state, started=child)
     project = Project(command.config, spare, additions.sparing("progress", bar.update))
-    waiting, has_begun = core_sharing.PlaceInQueue(project.on_progress), anyio.Event()
+    waiting, has_begun = turns.PlaceInQueue(project.on_progress), anyio.Event()
     with anyio.CancelScope() as scope:
 
         async def end_on_signal() -> None:
@@ -210,7 +210,7 @@ async def _call(command: ToolCommand, request: requests.Arguments, bar: Progress
 
         async with alongside(end_on_signal()), alongside(bar.keep_drawn()):
             with additions.collected() as left_out:
-                async with core_sharing.turn_of(command.tool, request, project, waiting.tell) as turn:
+                async with turns.turn_of(command.tool, request, project, waiting.tell) as turn:
                     has_begun.set()
                     known = await command.tool.handler(request, turn.project)
             return known, [*turn.notices, *left_out.notices]

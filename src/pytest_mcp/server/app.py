@@ -35,15 +35,15 @@ from pytest_mcp.python import interpreter
 from pytest_mcp.report import error_data, serialize
 from pytest_mcp.report.report import Report
 from pytest_mcp.run.run import Project
-from pytest_mcp.server import apps_page, core_sharing, incoming, stdio, telemetry
+from pytest_mcp.server import apps_page, incoming, stdio, telemetry, turns
 from pytest_mcp.server.apps_page import View
-from pytest_mcp.server.concurrency import Calls
 from pytest_mcp.server.fast_start import APPS, Handover
 from pytest_mcp.server.logs import FIELDS
 from pytest_mcp.server.progress import Progress
 from pytest_mcp.server.stdio import Outlet
 from pytest_mcp.server.tasks import EXTENSION, Tasks, is_announced
 from pytest_mcp.server.telemetry import CallRecord, Observer
+from pytest_mcp.server.turns import Calls
 from pytest_mcp.tools import INSTRUCTIONS, Tool, dump, named, offered, with_notices
 
 # The SDK answers the first request within milliseconds. If it does not, read stdin anyway.
@@ -259,12 +259,12 @@ class ToolCalls:
 
     async def _answer(self, tool: Tool, request: Arguments, asked: "Asked", entry: CallRecord) -> types.CallToolResult:
         project = Project(asked.config, self.spare, additions.sparing("progress", asked.progress.update))
-        waiting = core_sharing.PlaceInQueue(project.on_progress)
+        waiting = turns.PlaceInQueue(project.on_progress)
         with additions.collected() as left_out:
             async with (
                 alongside(asked.progress.report(asked.context.session)),
                 self.turns.one(waiting.tell),
-                core_sharing.turn_of(tool, request, project, waiting.tell) as turn,
+                turns.turn_of(tool, request, project, waiting.tell) as turn,
             ):
                 with self.spare.during_a_call():
                     known = await tool.handler(request, turn.project)

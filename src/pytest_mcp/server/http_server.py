@@ -21,9 +21,9 @@ from pytest_mcp.config.endpoint import Endpoint
 from pytest_mcp.config.model import Config
 from pytest_mcp.process.background import alongside
 from pytest_mcp.server.app import create
-from pytest_mcp.server.concurrency import Calls
 from pytest_mcp.server.http_guard import MAX_BODY, MAX_HEADERS, PATH, Guard
 from pytest_mcp.server.logs import FIELDS
+from pytest_mcp.server.turns import Calls
 
 # How often a connection is checked: it must have a request that is being answered, or have brought one since.
 CHECK_SECONDS = 20

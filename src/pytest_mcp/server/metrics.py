@@ -8,8 +8,8 @@ from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, G
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from pytest_mcp.server.concurrency import Calls
 from pytest_mcp.server.telemetry import Facts
+from pytest_mcp.server.turns import Calls
 
 # Upper bounds in seconds: from one warm test to the longest default time limit, and beyond.
 BUCKETS = (0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 240, 600, 1800)

@@ -24,9 +24,9 @@ from pydantic import Field
 
 from pytest_mcp.api.errors import Fault, InternalError, InvalidParams
 from pytest_mcp.report import serialize
-from pytest_mcp.server.concurrency import shutting_down
 from pytest_mcp.server.fast_start import extensions_in
 from pytest_mcp.server.progress import Progress, words
+from pytest_mcp.server.turns import shutting_down
 
 EXTENSION = "io.modelcontextprotocol/tasks"
 POLL_SECONDS = 1

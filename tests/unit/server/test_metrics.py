@@ -8,9 +8,9 @@ from prometheus_client.parser import text_string_to_metric_families as parsed
 from starlette.types import Message, Receive, Scope, Send
 
 from pytest_mcp.config import endpoint
-from pytest_mcp.server.concurrency import Calls
 from pytest_mcp.server.http_guard import METRICS, Guard
 from pytest_mcp.server.metrics import Metrics
+from pytest_mcp.server.turns import Calls
 
 SECRET = "0123456789abcdef"
 GUARDED = endpoint.parse("8000", token=SECRET, token_file=None, allowed_hosts=None)

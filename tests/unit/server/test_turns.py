@@ -1,15 +1,18 @@
-"""What a call needs of the cores of a machine."""
+"""Whose turn it is in a server, and what a call needs of the cores of a machine."""
 
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 
+from pytest_mcp.api.errors import ExecutionFailed
 from pytest_mcp.config.model import CORES, DEFAULT_TIMEOUT, Options, Shard, configure
 from pytest_mcp.process.core_queue import Held, Need
 from pytest_mcp.run.run import Project, Steps
-from pytest_mcp.server.core_sharing import PlaceInQueue, Turn, need_of, workers_in_addopts
+from pytest_mcp.server.turns import Calls, PlaceInQueue, Turn, need_of, workers_in_addopts
 from pytest_mcp.tools import BY_NAME
+from tests.support.waiting import PATIENCE
 
 
 @pytest.fixture
@@ -108,3 +111,50 @@ def test_notices_tell_what_a_call_shared(root: Path) -> None:
         "3 other runs of this checkout went on at the same time: databases, ports and files can get mixed up.",
         "Only 1 of 2 cores were free.",
     ]
+
+
+async def test_turns_are_given_in_the_order_of_asking_and_never_too_many_at_once() -> None:
+    calls = Calls(at_once=2)
+    order: list[int] = []
+    told: list[int] = []
+    running: set[int] = set()
+
+    async def call(number: int) -> None:
+        async with calls.one(told.append):
+            order.append(number)
+            running.add(number)
+            assert len(running) <= 2
+            await anyio.lowlevel.checkpoint()
+            running.discard(number)
+
+    with anyio.fail_after(PATIENCE):
+        async with anyio.create_task_group() as tasks:
+            for number in range(20):
+                tasks.start_soon(call, number)
+
+    assert order == list(range(20))
+    assert calls.scopes == []
+    assert told[:3] == [0, 1, 2]
+
+
+async def test_the_end_reaches_what_runs_what_waits_and_what_comes_later() -> None:
+    calls = Calls(at_once=1)
+    ended: list[str] = []
+    told: list[int] = []
+
+    async def call(name: str) -> None:
+        with pytest.raises(ExecutionFailed) as error:
+            async with calls.one(told.append):
+                await anyio.sleep_forever()
+        assert error.value.data["error_type"] == "interrupted"
+        ended.append(name)
+
+    with anyio.fail_after(PATIENCE):
+        async with anyio.create_task_group() as tasks:
+            for name in ("runs", "waits"):
+                tasks.start_soon(call, name)
+            await anyio.wait_all_tasks_blocked()
+            calls.end()
+        await call("comes later")
+
+    assert sorted(ended) == ["comes later", "runs", "waits"]
