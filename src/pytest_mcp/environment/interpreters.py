@@ -84,9 +84,9 @@ def _judged(call: Call[Asked], run: Run[Asked], candidate: Candidate, rejected: 
 
     error: CallError | None
     if ledger.no_coverage is not None:
-        error = no_result.without_coverage(run, addition("coverage"))
+        error = no_result.not_installed(run, "coverage needs coverage.py", addition("coverage"))
     elif ledger.no_xdist is not None and not ledger.no_xdist.installed:
-        error = no_result.without_xdist(run, addition("pytest-xdist"))
+        error = no_result.not_installed(run, "workers need pytest-xdist", addition("pytest-xdist"))
     else:
         error = no_result.diagnose(run)
     return Trial(candidate, tuple(rejected), replace(run, doubts=doubts, fix=fix), error)

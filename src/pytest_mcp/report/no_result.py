@@ -103,15 +103,7 @@ def _has_result(run: Run[Asked_co]) -> bool:
     return run.exit.code is not None and (ledger.ended is not None or never_started)
 
 
-def without_xdist(run: Run[Asked_co], fix: Sentence) -> ExecutionFailed:
-    return _not_installed(run, "workers need pytest-xdist", fix)
-
-
-def without_coverage(run: Run[Asked_co], fix: Sentence) -> ExecutionFailed:
-    return _not_installed(run, "coverage needs coverage.py", fix)
-
-
-def _not_installed(run: Run[Asked_co], need: str, fix: Sentence) -> ExecutionFailed:
+def not_installed(run: Run[Asked_co], need: str, fix: Sentence) -> ExecutionFailed:
     headline = f"pytest execution failed: {need}, which is not installed for {run.environment.interpreter}"
     return ExecutionFailed("environment", headline, replace(_facts(run), stderr=""), fix=fix)
 
