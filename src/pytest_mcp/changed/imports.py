@@ -16,6 +16,8 @@ from pytest_mcp.changed.module_names import NONE, Files, Modules
 from pytest_mcp.changed.telltales import QUIET
 
 NOW, BEFORE = 0, 1
+# Files whose imports are followed in a large change. More of them count for all who import them.
+MAX_COMPARED = 50
 
 
 class Imports:
@@ -23,6 +25,9 @@ class Imports:
         self._modules = modules
         self._lookup = lookup
         self._acting: dict[str, bool] = {}
+        self._following: dict[tuple[str, int], list[str]] = {}
+        self._found: dict[int, tuple[set[str], set[str]]] = {}
+        self._compared = 0
 
     def of(self, path: str, mention: Mention) -> Iterator[str]:
         """The files that the imports in a definition run."""
@@ -40,11 +45,16 @@ class Imports:
         """Whether importing a changed file does something else than before because of the imports in it."""
         now, before = self._version(path, NOW), self._version(path, BEFORE)
         listed = [[*dict.fromkeys(self._listed(path, version))] for version in (now, before)]
+        if any(self._is_missing(path, origin) for origin in _origins(now) - _origins(before)):
+            return True
+        if listed[NOW] == listed[BEFORE]:
+            return False
+        self._compared += 1
         added = {*listed[NOW]} - {*listed[BEFORE]}
         return (
-            any(self._is_missing(path, origin) for origin in _origins(now) - _origins(before))
+            self._compared > MAX_COMPARED
             or any(self._leads_to(each, path) for each in added)
-            or (listed[NOW] != listed[BEFORE] and self._order(path, NOW) != self._order(path, BEFORE))
+            or self._order(path, NOW) != self._order(path, BEFORE)
         )
 
     def _version(self, path: str, number: int) -> FileMentions:
@@ -71,9 +81,16 @@ class Imports:
                 left.pop()
             else:
                 seen.add(unseen)
-                listed = self._listed(unseen, self._version(unseen, number), surely=unseen != path)
-                left.append((unseen, iter([*self._packages(unseen), *listed])))
+                left.append((unseen, iter(self._run_by(unseen, number, surely=unseen != path))))
         return [path for path in done if path and self.acts(path)]
+
+    def _run_by(self, path: str, number: int, *, surely: bool) -> list[str]:
+        if surely and (path, number) in self._following:
+            return self._following[path, number]
+        following = [*self._packages(path), *self._listed(path, self._version(path, number), surely=surely)]
+        if surely:
+            self._following[path, number] = following
+        return following
 
     def acts(self, path: str) -> bool:
         """Whether importing the file may do more than to define names."""
@@ -106,13 +123,17 @@ class Imports:
 
     def is_found(self, path: str, number: int) -> bool:
         """Whether some file, as it is or as it was, imports or names this one."""
-        parts = path.removesuffix(".py").split("/")
-        dotted = ".".join(parts[-2:])
-        return any(
-            path in self.of(each, mention) or any(dotted in text for text in mention.strings)
-            for each in self._modules.files - {path}
-            for mention in self._version(each, number).definitions.values()
-        )
+        if number not in self._found:
+            mentions = [
+                (each, mention)
+                for each in self._modules.files
+                for mention in self._version(each, number).definitions.values()
+            ]
+            imported = {file for each, mention in mentions for file in self.of(each, mention)}
+            self._found[number] = imported, {text for _, mention in mentions for text in mention.strings}
+        files, texts = self._found[number]
+        dotted = ".".join(path.removesuffix(".py").split("/")[-2:])
+        return path in files or any(dotted in text for text in texts)
 
     def _leads_to(self, start: str, end: str) -> bool:
         """Whether it takes names from the other, which may not have them yet."""
