@@ -128,14 +128,15 @@ def _listed(test: RanTest) -> TestResult:
     )
 
 
-def _cause_line(cause: Group, example: int | None, node_ids: Sequence[str]) -> FailureGroup:
+def _cause_line(cause: Group, example: int | None, node_ids: list[str] | None) -> FailureGroup:
     return FailureGroup(
-        count=cause.count, message=cause.message, location=cause.location, example=example, node_ids=[*node_ids] or None
+        count=cause.count, message=cause.message, location=cause.location, example=example, node_ids=node_ids
     )
 
 
-def _short(node_ids: Sequence[str]) -> list[str]:
-    return [node_id for node_id in node_ids if len(node_id) <= MAX_ID]
+def _short(node_ids: Sequence[str]) -> list[str] | None:
+    """Null where none is short: a list that was emptied does not look like one that is empty."""
+    return [node_id for node_id in node_ids if len(node_id) <= MAX_ID] or None
 
 
 def _shared_line(groups: Sequence[Group]) -> FailureGroup:
@@ -289,7 +290,7 @@ class _Ladder:
         """Those of several failures, those that are not shown, and one line for all the others."""
         groups = self.report.groups
         lines = [
-            _cause_line(cause, index, _short(cause.contrasting) if rung.ids else ())
+            _cause_line(cause, index, _short(cause.contrasting) if rung.ids else None)
             if index < rung.examples
             else _cause_line(cause, None, _short(cause.some if rung.ids else cause.some[:1]))
             for index, cause in enumerate(groups[: rung.causes])

@@ -118,6 +118,12 @@ def test_the_first_example_keeps_its_statement_and_the_lines_that_differ_at_ever
     assert all(f"E   {line}" in text for line in lines if line.lstrip()[0] in "+-")
 
 
+def test_a_failure_that_is_alone_with_its_cause_has_an_empty_list_of_others_in_full() -> None:
+    (cause,) = answer(red(failing()), detail="full").failure_groups
+
+    assert cause.node_ids == []
+
+
 def test_more_budget_shows_more_where_ids_are_long() -> None:
     long = {20: "x" * 4000, 21: "x" * 4000}
     tests = [failing(f"test_a.py::t{n}[{long.get(n)}]", f"ValueError: no {word(n)}") for n in range(22)]
