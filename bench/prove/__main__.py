@@ -10,13 +10,20 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+from pydantic import TypeAdapter
 
 from bench.prove.commits import chosen, measured
-from bench.suspects.repositories import REPOSITORIES, Absent
+from bench.suspects.repositories import REPOSITORIES, Absent, Repository
 from bench.tokens.cache import FOLDER
 from pytest_mcp.process import process
 
-RESULTS = Path(__file__).with_name("commits.json")
+RESULTS, FURTHER, JUDGED = (
+    Path(__file__).with_name(name) for name in ("commits.json", "libraries.json", "judged.json")
+)
+LIBRARIES = {
+    **REPOSITORIES,
+    **{each.name: each for each in TypeAdapter(list[Repository]).validate_json(FURTHER.read_bytes())},
+}
 DOCUMENT = Path(__file__).resolve().parents[1] / "PROOF.md"
 ABOUT = (
     "`make prove REPOS=FOLDER` writes this page. Real commits that change source and tests, a vacuous test planted"
@@ -28,14 +35,14 @@ CHARACTERS = 3.3
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.prove", description=__doc__)
-    parser.add_argument("libraries", nargs="*", help=f"only these; of {', '.join(REPOSITORIES)}")
+    parser.add_argument("libraries", nargs="*", help=f"only these; of {', '.join(LIBRARIES)}")
     parser.add_argument("--repos", type=Path, help="a folder with clones of them")
     parser.add_argument("--commits", type=int, default=5, help="of each library")
     options = parser.parse_args()
     process.prepare()
     FOLDER.mkdir(exist_ok=True)
     rows = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else []
-    for name in options.libraries or (REPOSITORIES if options.repos else ()):
+    for name in options.libraries or (LIBRARIES if options.repos else ()):
         measure(name, options, rows)
     DOCUMENT.write_text(document(rows), encoding="utf-8")
     return 0
@@ -43,7 +50,7 @@ def main() -> int:
 
 def measure(name: str, options: argparse.Namespace, rows: list[dict[str, Any]]) -> None:
     """Each commit is saved as soon as it is measured."""
-    repository = REPOSITORIES[name]
+    repository = LIBRARIES[name]
     try:
         repository.prepare(options.repos)
     except Absent as absent:

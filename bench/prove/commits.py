@@ -18,12 +18,13 @@ from pytest_mcp.config.model import Config, Options, configure
 from pytest_mcp.investigation.base import find_base
 from pytest_mcp.investigation.runner import Runner, deadline_of_runs
 from pytest_mcp.proof.answer import proof_answer
-from pytest_mcp.proof.change import find_change, numbers
+from pytest_mcp.proof.change import find_change
 from pytest_mcp.proof.check import check
 from pytest_mcp.proof.findings import ProofFindings
 from pytest_mcp.proof.mutants import Mutant
 from pytest_mcp.proof.result import CheckChange
 from pytest_mcp.python.interpreter import Candidate
+from pytest_mcp.report.coverage import lines_in
 from pytest_mcp.run.run import Project
 from pytest_mcp.tools import dump
 
@@ -131,7 +132,7 @@ async def on_disk(
         for tried in judged:
             mutant = trials.mutants[tried.number]
             lines = set(range(mutant.first, mutant.last + 1))
-            near = [each for each in trials.passed if lines & numbers(each.lines.get(mutant.file, ""))]
+            near = [each for each in trials.passed if lines & lines_in(each.lines.get(mutant.file, ""))]
             runner = everything.within(60 + 8 * sum(each.seconds for each in near))
             tests = [each.id for each in near]
             is_killed = not await all_pass(runner, sources, mutant, tests)

@@ -16,9 +16,9 @@ from typing import Literal
 
 from bench.prove.sly import SLY
 from bench.prove.usual import USUAL, Edit, Function, Place
-from pytest_mcp.proof.edits import Weakening
+from pytest_mcp.proof.comparison import compare_tests
 from pytest_mcp.proof.suite import is_collected_file, is_test_file
-from pytest_mcp.proof.weakening import compare_tests
+from pytest_mcp.proof.weakening import Weakening
 
 SEED = 35
 MOST_TEST_FILES, MOST_TESTS, MOST_CHARACTERS = 20, 120, 15_000

@@ -66,7 +66,7 @@ class Proving(TestsInFork):
             self.run_each(self.proof["limits"])
         elif self.items:
             self.run_all()
-            self.reporter.emit("probing_ended", starts_processes=self.starts_processes)
+            self.reporter.emit("probing_ended")
             self.try_mutants(has_threads)
         gc.unfreeze()
         return True
@@ -82,27 +82,24 @@ class Proving(TestsInFork):
     # --- without a mutant ----------------------------------------------------------------------
 
     def run_all(self) -> None:
-        left, deaths = list(range(len(self.items))), 0
-        while left and deaths <= MAX_DEATHS:
+        """Again behind a test that ends the process."""
+        left = list(range(len(self.items)))
+        for _ in range(1 + MAX_DEATHS):
             rest = self.proof["seconds"] - (self.clock() - self.started)
-            if rest <= 0:
+            if not left or rest <= 0:
                 return
             ended = self.forks.run(partial(self.run_tests, left, traced=True), Limit(rest, rest))
-            for record in ended.records:
-                self.take_plain(record)
             begun = [record["test"] for record in ended.records if record["k"] == "begun"]
+            for record in ended.records:
+                if record["k"] == "ended":
+                    self.take_plain(record)
             if ended.how == "done" or not begun:
                 return
-            deaths += 1
             if begun[-1] not in self.seconds:
                 self.emit_probed(begun[-1], {"outcome": ended.how, "seconds": 0.0})
             left = left[left.index(begun[-1]) + 1 :]
 
     def take_plain(self, record: dict[str, Any]) -> None:
-        if record["k"] == "processes":
-            self.starts_processes = True
-        if record["k"] != "ended":
-            return
         place = record["test"]
         self.seconds[place] = record["seconds"]
         if record["outcome"] == "passed":

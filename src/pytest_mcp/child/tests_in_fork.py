@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from typing import TYPE_CHECKING, Any, Callable, Sequence
 
@@ -23,8 +22,6 @@ if TYPE_CHECKING:
 CPU_SECONDS, CLOCK_SECONDS = 1.0, 10.0
 CPU_TIMES, CLOCK_TIMES = 4.0, 5.0
 MAX_MESSAGE = 300
-# Events of Python that show that another process is started.
-STARTS = ("subprocess.Popen", "os.fork", "os.forkpty", "os.exec", "os.posix_spawn", "os.system")
 
 
 class TestsInFork(FixtureLines):
@@ -41,7 +38,6 @@ class TestsInFork(FixtureLines):
         self.seconds: dict[int, float] = {}
         self.reports: list[Any] = []
         self.raised: list[tuple[str, list[str], str]] = []
-        self.starts_processes = False
 
     def is_wanted(self, name: str) -> bool:
         return self.files.below_root(name) and self.files.known[name] in self.wanted
@@ -59,8 +55,6 @@ class TestsInFork(FixtureLines):
     def run_tests(self, places: Sequence[int], say: Callable[..., Any], traced: bool = False) -> None:
         """To the end if all are traced, else to the first failure."""
         is_traced = traced and bool(self.wanted) and self.recorder.resume()
-        if traced:
-            sys.addaudithook(self.audit)
         for index, place in enumerate(places):
             following = self.items[places[index + 1]] if index + 1 < len(places) else None
             say("begun", test=place)
@@ -74,18 +68,12 @@ class TestsInFork(FixtureLines):
             say("ended", test=place, lines={path: ranges_of(each) for path, each in lines.items()}, **ended)
             if not traced and has_failed([ended["outcome"]]):
                 break
-        if traced and self.starts_processes:
-            say("processes")
 
     def run_test(self, item: Any, following: Any) -> dict[str, Any]:
         self.reports, self.raised, self.used = [], [], []
         started = self.clock()
         item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
         return {"seconds": self.clock() - started, "outcome": self.outcome(), **self.cause()}
-
-    def audit(self, event: str, _arguments: Any) -> None:
-        if event in STARTS:
-            self.starts_processes = True
 
     def pytest_runtest_logreport(self, report: Any) -> None:
         self.reports.append(report)

@@ -4,8 +4,6 @@ Survivors that miss the same check are one entry. Entries beyond the limits are 
 """
 
 from pytest_mcp.proof.at_base import ShownAtBase, function_of, with_kills
-from pytest_mcp.proof.change import ranges_of
-from pytest_mcp.proof.edits import Weakening
 from pytest_mcp.proof.findings import ProofFindings, Trials
 from pytest_mcp.proof.result import (
     CheckResult,
@@ -17,6 +15,8 @@ from pytest_mcp.proof.result import (
     Survivor,
     WeakenedTest,
 )
+from pytest_mcp.proof.weakening import Weakening
+from pytest_mcp.report.coverage import ranges_of
 from pytest_mcp.text import few, in_line, label
 
 # The most entries that are listed of each kind.
@@ -142,8 +142,6 @@ def _notices(findings: ProofFindings, at_base: dict[str, ShownAtBase], survivors
     ]
     if trials.ledger.changed_code is not None and trials.ledger.changed_code.threads:
         notices.append("threads begin during the imports, so few mutants could be tried")
-    if findings.uncovered and trials.ledger.probing_ended and trials.ledger.probing_ended.starts_processes:
-        notices.append("tests start other processes; what runs only there counts as not covered")
     if values := findings.edits.values:
         where = few(f"{label(each.file)}:{each.line} {_cut(each.before)} -> {_cut(each.after)}" for each in values)
         notices.append(f"expected values changed, which is not judged: {where}")

@@ -1,9 +1,8 @@
 """The two sides of a change: what git has of each changed file at the base, and what is there now."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path, PurePosixPath
 
 from pytest_mcp.api.errors import Fault, InvalidParams
@@ -14,8 +13,8 @@ from pytest_mcp.changed.working_tree import Base, TreeComparison
 from pytest_mcp.config.model import Config
 from pytest_mcp.investigation.base import find_base
 from pytest_mcp.process.background import in_thread
+from pytest_mcp.report.coverage import lines_in
 from pytest_mcp.run.attempt import Deadline
-from pytest_mcp.run.recordings import parse_ranges
 from pytest_mcp.run.run import ALL_LINES, Reach
 
 _REGULAR = (b"100644", b"100755")
@@ -50,7 +49,7 @@ class TwoSides:
             source = self.now.get(path)
             if source is not None and path.endswith(".py") and path in added:
                 whole = range(1, source.count("\n") + 2)
-                found[path] = frozenset(whole) if added[path] == ALL_LINES else numbers(added[path])
+                found[path] = frozenset(whole if added[path] == ALL_LINES else lines_in(added[path]))
         return found
 
     def new_names(self) -> frozenset[str]:
@@ -114,18 +113,3 @@ def _text(content: bytes | None) -> str | None:
 def _words(text: str) -> frozenset[str]:
     cleaned = "".join(character if character.isalnum() or character == "_" else " " for character in text)
     return frozenset(cleaned.split())
-
-
-def numbers(ranges: str) -> frozenset[int]:
-    """Of the lines in `3-5,9`; none for an empty text."""
-    pairs = parse_ranges(ranges) if ranges else ()
-    return frozenset(chain.from_iterable(range(first, last + 1) for first, last in pairs))
-
-
-def ranges_of(lines: Iterable[int]) -> str:
-    ordered = sorted(lines)
-    firsts = [line for place, line in enumerate(ordered) if not place or ordered[place - 1] != line - 1]
-    lasts = [line for place, line in enumerate(ordered, 1) if place == len(ordered) or ordered[place] != line + 1]
-    return ",".join(
-        f"{first}-{last}" if first != last else f"{first}" for first, last in zip(firsts, lasts, strict=True)
-    )

@@ -28,12 +28,13 @@ from pytest_mcp.process.background import in_thread
 from pytest_mcp.process.job import Proof
 from pytest_mcp.proof.arid import lines_aside
 from pytest_mcp.proof.at_base import ShownAtBase, function_of, seen_by_function
-from pytest_mcp.proof.change import TwoSides, compare, is_kept, ranges_of, text_of
-from pytest_mcp.proof.collected import lost_tests
+from pytest_mcp.proof.change import TwoSides, compare, is_kept, text_of
+from pytest_mcp.proof.collection import lost_tests
+from pytest_mcp.proof.comparison import compare_tests
 from pytest_mcp.proof.findings import ProofFindings, Trials
 from pytest_mcp.proof.mutants import Mutant, in_order, mutants_of
 from pytest_mcp.proof.result import CheckChange
-from pytest_mcp.proof.weakening import compare_tests
+from pytest_mcp.report.coverage import ranges_of
 from pytest_mcp.run.attempt import Call
 from pytest_mcp.run.ledger import Ledger
 from pytest_mcp.run.recordings import Probed

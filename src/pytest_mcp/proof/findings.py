@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 
 from pytest_mcp.investigation.outcome import Outcome
 from pytest_mcp.proof.at_base import ShownAtBase
-from pytest_mcp.proof.change import numbers
-from pytest_mcp.proof.edits import TestEdits
 from pytest_mcp.proof.mutants import Mutant
+from pytest_mcp.proof.weakening import TestEdits
+from pytest_mcp.report.coverage import lines_in
 from pytest_mcp.run.ledger import Ledger
 from pytest_mcp.run.recordings import Probed, Tried
 
@@ -49,9 +49,14 @@ class Trials:
     def harmful(self) -> Mutant | None:
         """The one that has deleted files that are needed, or ended the process that tries them."""
         found = [each.number for each in self.of("harmful")]
-        if not found and self.ledger.probing_ended and not self.ledger.returned and not self.ledger.ending:
+        if not found and self.is_probed and self.ledger.returned is None and not self.ledger.ending:
             found = sorted({*range(len(self.mutants))} - {each.number for each in self.ledger.tried})
         return self.mutants[found[0]] if found else None
+
+    @property
+    def is_probed(self) -> bool:
+        """All tests have run, as far as there was time."""
+        return self.ledger.probing_ended is not None
 
     def of(self, *outcomes: str) -> list[Tried]:
         return [each for each in self.ledger.tried if each.outcome in outcomes]
@@ -59,13 +64,13 @@ class Trials:
     def lines(self, path: str) -> frozenset[int]:
         """Of a file, those of the changed lines that have code; `ran` are those of them that ran."""
         code = self.ledger.changed_code
-        return numbers(code.code.get(path, "")) if code else frozenset()
+        return frozenset(lines_in(code.code.get(path, "")) if code else ())
 
     def ran(self, path: str) -> frozenset[int]:
         """In a test or in the imports."""
         code = self.ledger.changed_code
-        imported = numbers(code.imported.get(path, "")) if code else frozenset()
-        return imported.union(*(numbers(each.lines.get(path, "")) for each in self.probed))
+        imported = lines_in(code.imported.get(path, "")) if code else ()
+        return frozenset(imported).union(*(lines_in(each.lines.get(path, "")) for each in self.probed))
 
 
 @dataclass

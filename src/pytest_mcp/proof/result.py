@@ -87,6 +87,6 @@ class CheckResult(Shape):
     new_tests: list[NewTest] = Field(description="New tests, those that prove nothing first.")
     weakened: list[WeakenedTest] = Field(description="What makes tests check less than at the base.")
     survivors: list[Survivor] = Field(description="Edits of the change that no test notices.")
-    not_covered: list[NotCovered] = Field(description="Changed lines that no test ran.")
+    not_covered: list[NotCovered] = Field(description="Changed lines that no test ran in its own process.")
     notices: Notices
     rerun: dict[str, Any] | None = Field(description="Arguments of execute_tests that run the failures again.")

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import PurePosixPath
 
-from pytest_mcp.proof.checks import CheckWalk
-from pytest_mcp.proof.claims import asserts, calls_in, keywords_of, last_name, one_line, truth, words_in
+from pytest_mcp.proof.checks import CheckWalk, asserts, calls_in, keywords_of, last_name, one_line, truth, words_in
 
 _TEST_FILE = re.compile(r"test_.*\.py|.*_test\.py")
 _TEST_FOLDERS = {"test", "tests", "testing"}

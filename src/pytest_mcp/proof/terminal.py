@@ -1,8 +1,8 @@
 """The report of `pytest-mcp check`, with the most important line last, and the comment of a pull request."""
 
-from collections.abc import Sequence
+from typing import NamedTuple
 
-from pytest_mcp.proof.result import VERDICTS_IN_WORDS, CheckResult, ProofVerdict, SeenAtBase, Survivor, WeakenedTest
+from pytest_mcp.proof.result import VERDICTS_IN_WORDS, CheckResult, ProofVerdict, SeenAtBase
 from pytest_mcp.terminal.colours import Colour, Lines, Painter, lines_of_notices, spaced
 from pytest_mcp.text import safe_line
 
@@ -16,30 +16,36 @@ _SEEN: dict[SeenAtBase, str] = {
 }
 
 
+class Entry(NamedTuple):
+    """Both sides are empty where nothing is compared."""
+
+    words: str
+    before: str = ""
+    after: str = ""
+
+
+def sections(result: CheckResult) -> dict[str, list[Entry]]:
+    """What is listed, by its title: the worst first."""
+    found = {
+        "Weakened tests": [Entry(f"{e.file}:{e.line} {e.what}", e.before, e.after) for e in result.weakened],
+        "Edits that no test notices": [Entry(f"{e.file}:{e.line}", e.before, e.after) for e in result.survivors],
+        "Changed lines that no test ran": [Entry(f"{e.file}:{e.lines}") for e in result.not_covered],
+        "New tests": [
+            Entry(f"{e.node_id} {_SEEN[e.at_base]}{f': {e.why}' if e.why else ''}") for e in result.new_tests
+        ],
+    }
+    return {title: entries for title, entries in found.items() if entries}
+
+
 def check_lines(result: CheckResult, painter: Painter, *, again: str | None) -> Lines:
     """`again` is the command that runs the failures again."""
-    titles = {
-        "Changed lines that no test ran:": [f"{each.file}:{each.lines}" for each in result.not_covered],
-        "New tests:": new_tests(result),
-        "Survivors (edits that no test notices):": _edits(result.survivors, ""),
-        "Weakened tests:": [line for each in result.weakened for line in _edits([each], each.what)],
-    }
     verdict = painter.paint(VERDICTS_IN_WORDS[result.verdict], "bold", _COLOURS.get(result.verdict, "red"))
-    return spaced(
-        [
-            *(
-                [painter.paint(title, "bold"), *(f"  {safe_line(line)}" for line in lines)] if lines else []
-                for title, lines in titles.items()
-            ),
-            lines_of_notices(result.notices, painter),
-            [f"To run the failures again: {safe_line(again)}"] if again else [],
-            [f"{verdict}; {counts(result)}"],
-        ]
-    )
-
-
-def new_tests(result: CheckResult) -> list[str]:
-    return [f"{each.node_id} {_SEEN[each.at_base]}{f': {each.why}' if each.why else ''}" for each in result.new_tests]
+    blocks = [
+        [painter.paint(f"{title}:", "bold"), *(f"  {safe_line(line)}" for entry in entries for line in _lines(entry))]
+        for title, entries in reversed(sections(result).items())
+    ]
+    last = [f"To run the failures again: {safe_line(again)}"] if again else []
+    return spaced([*blocks, lines_of_notices(result.notices, painter), last, [f"{verdict}; {counts(result)}"]])
 
 
 def counts(result: CheckResult) -> str:
@@ -61,32 +67,19 @@ def counts(result: CheckResult) -> str:
 def comment(result: CheckResult) -> str:
     """Markdown for a pull request."""
     lines = [f"**Do the tests prove this change? {VERDICTS_IN_WORDS[result.verdict].capitalize()}.** {counts(result)}."]
-    for title, rows in (
-        (
-            "Weakened tests",
-            [f"`{each.file}:{each.line}` {each.what}: {_code(each.before, each.after)}" for each in result.weakened],
-        ),
-        (
-            "Edits that no test notices",
-            [f"`{each.file}:{each.line}` {_code(each.before, each.after)}" for each in result.survivors],
-        ),
-        ("Changed lines that no test ran", [f"`{each.file}`: {each.lines}" for each in result.not_covered]),
-        ("New tests", [_escaped(each) for each in new_tests(result)]),
-        ("Notices", [_escaped(each) for each in result.notices]),
-    ):
-        lines += ["", f"**{title}**", "", *(f"- {safe_line(row)}" for row in rows)] if rows else []
+    notices = {"Notices": [Entry(each) for each in result.notices]} if result.notices else {}
+    for title, entries in {**sections(result), **notices}.items():
+        lines += ["", f"**{title}**", "", *(f"- {safe_line(_escaped(each.words) + _sides(each))}" for each in entries)]
     return "\n".join(lines)
 
 
-def _edits(entries: Sequence[Survivor | WeakenedTest], what: str) -> Lines:
-    places = {f"{each.file}:{each.line} {what}".rstrip(): each for each in entries}
-    sides = {place: [f"  - {each.before}", f"  + {each.after or '(nothing)'}"] for place, each in places.items()}
-    return [line for place, both in sides.items() for line in (place, *both)]
+def _lines(entry: Entry) -> list[str]:
+    return [entry.words, *([f"  - {entry.before}", f"  + {entry.after or '(nothing)'}"] if entry.before else [])]
 
 
-def _code(before: str, after: str) -> str:
-    sides = [f"`{side.replace('`', chr(39))}`" if side else "nothing" for side in (before, after)]
-    return " → ".join(sides)
+def _sides(entry: Entry) -> str:
+    before, after = (f"`{side.replace('`', chr(39))}`" if side else "nothing" for side in entry[1:])
+    return f": {before} → {after}" if entry.before else ""
 
 
 def _escaped(text: str) -> str:

@@ -1,167 +1,216 @@
-"""What a change did to the tests: the syntax trees of both sides, compared function by function.
-
-Each is compared with itself under its new name or in its new file, and each of its checks with the one that stands in
-its place. A strong weakening is one that needs no second look: nothing that came with the change can stand in for what
-is gone. All others are remarks.
-"""
+"""What makes tests check less: how much a check demands, and whether another one in its place demands less."""
 
 import ast
-from collections import Counter
-from collections.abc import Iterator, Mapping
+import builtins
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-from pytest_mcp.proof import settings
-from pytest_mcp.proof.claims import calls_in, last_name, one_line
-from pytest_mcp.proof.edits import TestEdits, Weakening
-from pytest_mcp.proof.pairing import Elsewhere, definitions, paired, renamed
-from pytest_mcp.proof.strength import is_implied, is_other_value, judged, subject
-from pytest_mcp.proof.suite import Function, Reader, asserting_helpers, is_test_file, parsed
-
-# Rows of parameters that are named.
-MOST_ROWS = 3
-
-Sources = Mapping[str, str | None]
+from pytest_mcp.proof.checks import BROAD, CheckInTest, keywords_of, last_name, truth
 
 
-def compare_tests(before: Sources, now: Sources) -> TestEdits:
-    """Of the files that differ, tests, settings and source; a file that is missing has no source at that side."""
-    return _Comparison(before, now).edits()
+@dataclass(frozen=True)
+class Weakening:
+    """`line` is of the file now, or of the base if the file is gone. Strong is what needs no second look."""
+
+    file: str
+    line: int
+    what: str
+    before: str
+    after: str
+    is_strong: bool = True
 
 
-def _functions(sources: Sources) -> list[Function]:
-    trees = {path: tree for path in sources if is_test_file(path) and (tree := parsed(sources[path]))}
-    helpers = asserting_helpers(trees.values())
-    return [each for path, tree in trees.items() for each in Reader(path, tree, helpers).functions()]
+@dataclass(frozen=True)
+class TestEdits:
+    """Tests by node id. `values` are checks of which only the expected value changed: not judged."""
+
+    __test__ = False
+
+    weakened: tuple[Weakening, ...]
+    new: tuple[str, ...]
+    edited: tuple[str, ...]
+    values: tuple[Weakening, ...] = ()
 
 
-def _parents(sources: Sources) -> dict[str, str]:
-    trees = [tree for path in sources if path.endswith(".py") and (tree := parsed(sources[path]))]
-    classes = [node for tree in trees for node in tree.body if isinstance(node, ast.ClassDef) and node.bases]
-    return {node.name: last_name(node.bases[0]) for node in classes}
+# What is less, and whether that needs no second look.
+Judgement = tuple[str, bool]
+
+# From what a check leaves open, least last.
+EXACT, NEAR, PART, KIND, SOMETHING, NOTHING = 6, 5, 4, 3, 2, 0
+# Functions and attributes that forget a part of what they are given.
+_FORGETTING = {
+    "only the length": "len count size",
+    "without the order": "sorted set frozenset Counter sum",
+    "only a property": "bool any all id hash abs min max shape ndim keys values",
+    "only the type": "type __class__ dtype",
+    "rounded": "round int floor ceil",
+    "less of the text": "lower upper casefold strip lstrip rstrip replace",
+}
+_LOSSY = {name: less for less, names in _FORGETTING.items() for name in names.split()}
+# Also of mocks.
+_CALLED = {
+    EXACT: "assert_called_once_with assert_awaited_once_with assert_called_with assert_awaited_with assert_has_calls",
+    NEAR: "isclose allclose",
+    PART: "startswith endswith search match fullmatch issubset any issuperset assert_any_call assert_called_once",
+    KIND: "isinstance issubclass hasattr callable assert_called assert_awaited",
+    SOMETHING: "bool",
+}
+_CALLS = {name: rank for rank, names in _CALLED.items() for name in names.split()}
+_COMPARED: Mapping[type[ast.cmpop], tuple[int, str]] = {
+    **dict.fromkeys((ast.IsNot, ast.NotEq), (SOMETHING, "only not one value")),
+    ast.In: (PART, "only in"),
+    ast.NotIn: (SOMETHING, "only not in"),
+    **dict.fromkeys((ast.Lt, ast.LtE, ast.Gt, ast.GtE), (PART, "only a bound")),
+}
+# Of tolerances, by their names: what holds if none is given. Digits are counted as negative, so that more is looser.
+_SLACK = {"rel": 1e-6, "abs": 1e-12, "rtol": 1e-7, "atol": 0.0, "rel_tol": 1e-9, "abs_tol": 0.0, "delta": 0.0}
+_SLACK |= {"places": -7.0, "decimal": -7.0}
+_ANY_TEXT = re.compile(r"r?(['\"])(?:\^?\(?\.[*+]\??\)?\$?|)\1")
+_EMPTY = {"[]", "{}", "''", "()", "0", "0.0", "True", "False", "None", "set()"}
+_PARENTS = {
+    each.__name__: each.__bases__[0].__name__
+    for each in vars(builtins).values()
+    if isinstance(each, type) and issubclass(each, BaseException)
+}
 
 
-class _Comparison:
-    def __init__(self, before: Sources, now: Sources) -> None:
-        self.before, self.now = before, now
-        unreadable = {path for path, source in now.items() if source is not None and parsed(source) is None}
-        old = {each.id: each for each in _functions(before) if each.file not in unreadable}
-        new = {each.id: each for each in _functions(now)}
-        same = {key: key for key in old if key in new}
-        others = renamed(*([each for key, each in side.items() if key not in same] for side in (old, new)))
-        self.pairs = [(old[a], new[b]) for a, b in (same | others).items()]
-        self.gone = [each for key, each in old.items() if key not in same | others]
-        self.fresh = [each for key, each in new.items() if key not in {*same, *others.values()}]
-        changed = [*self.pairs, *((None, each) for each in self.fresh)]
-        self.elsewhere = Elsewhere(changed, definitions(before) - definitions(now))
-        self.parents = _parents(before) | _parents(now)
-
-    def edits(self) -> TestEdits:
-        found = dict.fromkeys([*settings.lowered(self.before, self.now), *self._vanished()])
-        values: list[Weakening] = []
-        for old, new in self.pairs:
-            found |= dict.fromkeys([*self._uncollected(old, new), *_marks(old, new), *self._parameters(old, new)])
-            if old.body != new.body:
-                skips = _skips(old, new)
-                # After a certain one, all else that the function does counts no more.
-                is_over = any(each.is_strong for each in skips)
-                found |= dict.fromkeys([*skips, *(() if is_over else self._checks(old, new, values))])
-        found |= dict.fromkeys(each for fresh in self.fresh for each in _skipping_fixture(fresh))
-        ordered = sorted(found, key=lambda each: (not each.is_strong, each.file, each.line))
-        edited = [new.node_id for old, new in self.pairs if new.is_test and old.content != new.content]
-        new_tests = [each.node_id for each in self.fresh if each.is_test]
-        return TestEdits(tuple(ordered), tuple(new_tests), tuple(edited), tuple(values))
-
-    def _vanished(self) -> Iterator[Weakening]:
-        bodies = {each.body for _, each in self.pairs}
-        for old in self.gone:
-            if old.is_test and not old.scope.uncollected and old.body not in bodies:
-                checks = [each for each in old.walk.checks if each.is_real]
-                lost = [each for each in checks if not self.elsewhere.takes(each)]
-                if lost or not checks:
-                    line = old.node.lineno if self.now.get(old.file) is None else 1
-                    strong = bool(lost) and not any(map(self.elsewhere.may_have, lost))
-                    strong = strong and not self.elsewhere.may_have_test(old)
-                    yield Weakening(old.file, line, "test vanished", _named(old), "", strong)
-
-    def _uncollected(self, old: Function, new: Function) -> Iterator[Weakening]:
-        why = new.scope.uncollected
-        if old.is_test and not old.scope.uncollected and (why or not new.is_test):
-            what = f"not collected: {why}" if why else "pytest no longer collects it"
-            yield Weakening(new.file, new.node.lineno, what, _named(old), _named(new))
-
-    def _parameters(self, old: Function, new: Function) -> Iterator[Weakening]:
-        by_name = {each.names: each for each in new.scope.parameters}
-        for before in old.scope.parameters:
-            now = by_name.get(before.names)
-            if now is None or before.rows is None or now.rows is None:
-                continue
-            gone = [each for each in before.rows if each not in now.rows]
-            lame = {each.partition(" # ")[0]: each for each in now.rows if " # " in each}
-            for row in (each for each in gone if each in lame):
-                yield Weakening(new.file, now.line, "a row is newly skipped", row, lame[row])
-            lost = [each for each in gone if each not in lame]
-            if len(now.rows) < len(before.rows) and lost:
-                what = f"parameters removed: {len(before.rows) - len(now.rows)} of {len(before.rows)}"
-                strong = set(now.rows) <= set(before.rows) and not self.elsewhere.grown
-                some = "; ".join(lost[:MOST_ROWS]) + " …" * (len(lost) > MOST_ROWS)
-                yield Weakening(new.file, now.line, what, some, "", strong)
-
-    def _checks(self, old: Function, new: Function, values: list[Weakening]) -> Iterator[Weakening]:
-        pairs, lost, added = paired(old.walk.checks, new.walk.checks)
-        for before, now in pairs:
-            found = judged(before, now, self.parents)
-            if found is not None:
-                strong = found[1] and not (added and now.is_real)
-                yield Weakening(new.file, now.line, found[0], before.written, now.written, strong)
-            elif is_other_value(before, now):
-                what = "another value expected"
-                values.append(Weakening(new.file, now.line, what, before.written, now.written, False))
-        known = {each.key for each in old.walk.checks}
-        gained = any(each.is_real and each.key not in known for each in new.walk.checks)
-        gained = gained or bool(_called(new) - _called(old)) or new.scope.parameters != old.scope.parameters
-        kept = {each.key for each in new.walk.checks} | self._kept_in_class(new)
-        # What is still done, and no longer looked at: a new test elsewhere is no substitute.
-        unchecked = _statements(new) - _statements(old)
-        for each in lost:
-            if each.is_real and not self.elsewhere.takes(each):
-                line = min(new.node.lineno + each.line - old.node.lineno, new.node.end_lineno or 0)
-                doubted = gained or each.key in kept or is_implied(each, new.walk.checks)
-                strong = not doubted and (subject(each.claim) in unchecked or not self.elsewhere.may_have(each))
-                yield Weakening(new.file, line, "check deleted", each.written, "", strong)
-
-    def _kept_in_class(self, function: Function) -> set[str]:
-        """Checks of all of its tests, of what is the same in each."""
-        place = function.file, function.name.removesuffix(function.last)
-        same = [new for _, new in self.pairs if (new.file, new.name.removesuffix(new.last)) == place]
-        return {each.key for other in same for each in other.walk.checks if "self." in each.key}
+def judged(old: CheckInTest, new: CheckInTest, parents: Mapping[str, str]) -> Judgement | None:
+    """What is weaker in the new check, which stands where the old one stood."""
+    if new.reach.dead and not old.reach.dead:
+        return new.reach.dead, True
+    if new.is_constant and not old.is_constant:
+        return "compared with itself" if new.is_same else "always true", True
+    if old.is_raising and new.is_raising:
+        found = _broader(old, new, parents) or _matching(old, new) or _longer(old, new)
+    else:
+        found = _weaker(old, new) or _looser(old.claim, new.claim)
+    if found is None and len(new.reach.guards) > len(old.reach.guards):
+        return f"checked only if {new.reach.guards[-1]}", False
+    return found
 
 
-def _statements(function: Function) -> set[str]:
-    return {ast.unparse(node.value) for node in ast.walk(function.node) if isinstance(node, ast.Expr)}
+def form_of(claim: ast.expr) -> tuple[int, str]:
+    match claim:
+        case _ if truth(claim) is True:
+            return NOTHING, "always true"
+        case ast.Compare(left, [ast.Eq() | ast.Is()], [right]):
+            return _equal(left, right)
+        case ast.Compare(ops=[op]):
+            return _COMPARED[type(op)]
+        case ast.BoolOp():
+            return min(PART, *(form_of(each)[0] for each in claim.values)), "one of several is enough"
+        case ast.UnaryOp(ast.Not()):
+            return SOMETHING, "only falsy"
+        case ast.Call():
+            name = last_name(claim)
+            # A predicate that nobody here knows can demand as much as an equality.
+            unknown = EXACT if len(claim.args) > 1 or name.startswith("assert") else SOMETHING
+            return _CALLS.get(name, unknown), f"only {name}" if name in _CALLS else "only truthy"
+    return SOMETHING, "only truthy"
 
 
-def _called(function: Function) -> set[str]:
-    return {*map(last_name, calls_in(function.node))}
+def _equal(left: ast.expr, right: ast.expr) -> tuple[int, str]:
+    if isinstance(right, ast.Constant) and isinstance(right.value, bool):
+        return SOMETHING, "only truthy"
+    for side in (left, right):
+        if isinstance(side, ast.Subscript) and isinstance(side.slice, ast.Slice):
+            return PART, "only a slice"
+        if isinstance(side, ast.Call | ast.Attribute) and (less := _LOSSY.get(last_name(side))):
+            return KIND if less == "only the type" else PART, less
+    is_near = any(last_name(each) in ("approx", "isclose") for side in (left, right) for each in ast.walk(side))
+    return (NEAR, "only near") if is_near else (EXACT, "")
 
 
-def _marks(old: Function, new: Function) -> Iterator[Weakening]:
-    known = Counter((each.name, certain) for each in old.scope.marks for certain in {each.is_certain, False})
-    for mark in new.scope.marks if new.is_test else ():
-        if not known[mark.name, mark.is_certain]:
-            before = next((each.text for each in old.scope.marks if each.name == mark.name), old.last)
-            yield Weakening(new.file, mark.line, f"newly marked {mark.name}", before, mark.text, mark.is_certain)
+def subject(claim: ast.expr) -> str:
+    """The side that is not written out, or the left one."""
+    match claim:
+        case ast.Compare(left, _, [right, *_]):
+            is_written = not any(isinstance(each, ast.Name | ast.Call) for each in ast.walk(left))
+            return ast.unparse(right if is_written else left)
+        case ast.UnaryOp(operand=operand):
+            return subject(operand)
+        case ast.Call(func, [first, *_]) if last_name(claim) in _CALLS:
+            return ast.unparse(func.value if isinstance(func, ast.Attribute) else first)
+    return ast.unparse(claim)
 
 
-def _skips(old: Function, new: Function) -> list[Weakening]:
-    what = "skips" if new.is_test else "skips the tests that use it"
-    added = [each for each in new.walk.skips if each[1] not in {text for _, text, _ in old.walk.skips}]
-    return [Weakening(new.file, line, what, old.last, text, certain) for line, text, certain in added]
+def is_about(claim: ast.expr, wanted: str) -> bool:
+    return any(ast.unparse(each) == wanted for each in ast.walk(claim) if isinstance(each, ast.expr))
 
 
-def _skipping_fixture(fresh: Function) -> Iterator[Weakening]:
-    is_autouse = any("autouse=True" in ast.unparse(each) for each in fresh.node.decorator_list)
-    for line, text, certain in fresh.walk.skips if is_autouse else ():
-        yield Weakening(fresh.file, line, "a new fixture skips", "", text, certain)
+def is_other_value(old: CheckInTest, new: CheckInTest) -> bool:
+    """Whether both are equalities of the same thing, with another value."""
+    exact = all(isinstance(each.claim, ast.Compare) and form_of(each.claim)[0] >= NEAR for each in (old, new))
+    return exact and old.key != new.key and subject(old.claim) == subject(new.claim)
 
 
-def _named(function: Function) -> str:
-    return f"{function.name}({one_line(function.node.args)})"
+def is_implied(lost: CheckInTest, checks: Sequence[CheckInTest]) -> bool:
+    """By an equality of all that it is about."""
+    exact = [each for each in checks if each.is_real and form_of(each.claim)[0] == EXACT]
+    return form_of(lost.claim)[0] < EXACT and any(is_about(lost.claim, subject(each.claim)) for each in exact)
+
+
+def _weaker(old: CheckInTest, new: CheckInTest) -> Judgement | None:
+    (before, _), (now, what), claim = form_of(old.claim), form_of(new.claim), old.claim
+    sides = [claim.left, *claim.comparators] if isinstance(claim, ast.Compare) else []
+    if before > SOMETHING and ast.unparse(new.claim) in map(ast.unparse, sides):
+        now, what = SOMETHING, "only truthy"
+    if new.is_raising != old.is_raising or now >= before:
+        return None
+    if now != NOTHING and not is_about(new.claim, subject(claim)):
+        return None
+    # `== []` and `not`, `is True` and truth, `==` and `approx` are seldom meant as less.
+    is_style = isinstance(claim, ast.Compare) and ast.unparse(claim.comparators[0]) in _EMPTY and now == SOMETHING
+    return what, not is_style and not (now == NEAR and not _slack(new.claim))
+
+
+def _looser(old: ast.expr, new: ast.expr) -> Judgement | None:
+    before = _SLACK | _slack(old)
+    looser = next((name for name, value in _slack(new).items() if value > before[name]), None)
+    return None if looser is None else (f"larger tolerance: {looser}", True)
+
+
+def _slack(claim: ast.expr) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for call in (each for each in ast.walk(claim) if isinstance(each, ast.Call)):
+        rel = call.args[1:2] if last_name(call) == "approx" else []
+        for name, value in [*(("rel", each) for each in rel), *keywords_of(call).items()]:
+            if name in _SLACK and isinstance(value, ast.Constant) and isinstance(value.value, int | float):
+                found[name] = -value.value if _SLACK[name] < 0 else value.value
+    return found
+
+
+def _given(check: CheckInTest, place: int, name: str) -> ast.expr | None:
+    assert isinstance(check.claim, ast.Call)
+    found = keywords_of(check.claim).get(name) or next(iter(check.claim.args[place : place + 1]), None)
+    return None if found is None or ast.unparse(found) == "None" else found
+
+
+def _broader(old: CheckInTest, new: CheckInTest, parents: Mapping[str, str]) -> Judgement | None:
+    given = [_given(each, 0, "expected_exception") for each in (old, new)]
+    before, now = ([*map(last_name, each.elts if isinstance(each, ast.Tuple) else [each])] for each in given)
+    above = set() if BROAD.intersection(before) else BROAD.copy()
+    for name in before:
+        while (name := parents.get(name) or _PARENTS.get(name, "")) and name not in above:
+            above.add(name)
+    broader = [each for each in now if each in above and each not in before]
+    if broader:
+        return f"any {broader[0]} is enough", True
+    return ("more kinds of exceptions are enough", True) if any(before) and set(before) < set(now) else None
+
+
+def _matching(old: CheckInTest, new: CheckInTest) -> Judgement | None:
+    before, now = (_given(each, 1 if "Regex" in last_name(each.claim) else 9, "match") for each in (old, new))
+    if before is None or _ANY_TEXT.fullmatch(ast.unparse(before)):
+        return None
+    if now is None or _ANY_TEXT.fullmatch(ast.unparse(now)):
+        return "no message is demanded" if now is None else "any message is enough", True
+    wanted, left = (re.sub(r"\W*\.[*+]\W*|[^\w ]", " ", ast.unparse(each)).split() for each in (before, now))
+    is_less = 0 < len(left) < len(wanted) and " ".join(left) in " ".join(wanted)
+    return ("less of the message is demanded", True) if is_less else None
+
+
+def _longer(old: CheckInTest, new: CheckInTest) -> Judgement | None:
+    is_longer = bool(old.under) and len(new.under) > len(old.under) and old.under[-1] in new.under
+    return ("more statements under it can raise", False) if is_longer else None

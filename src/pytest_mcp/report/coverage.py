@@ -130,19 +130,19 @@ def _missed_by_all(same: Sequence[CoveredFile]) -> CoveredFile:
     first, *others = same
     if not others:
         return first
-    missed = set.intersection(*(_lines(file.ranges) for file in same))
+    missed = set.intersection(*(lines_in(file.ranges) for file in same))
     untaken = [pair for pair in first.untaken or () if all(pair in (other.untaken or ()) for other in others)]
     has_branches = all(file.untaken is not None for file in same)
     return CoveredFile(
-        first.file, max(file.lines for file in same), len(missed), _ranges(missed), untaken if has_branches else None
+        first.file, max(file.lines for file in same), len(missed), ranges_of(missed), untaken if has_branches else None
     )
 
 
-def _lines(ranges: str) -> set[int]:
+def lines_in(ranges: str) -> set[int]:
     return {line for first, last in parse_ranges(ranges) for line in range(first, last + 1)} if ranges else set()
 
 
-def _ranges(lines: Iterable[int]) -> str:
+def ranges_of(lines: Iterable[int]) -> str:
     ordered = enumerate(sorted(lines))
     runs = [[line for _, line in run] for _, run in groupby(ordered, key=lambda pair: pair[1] - pair[0])]
     return ",".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)

@@ -111,9 +111,8 @@ class ChangedCode:
         check_lines([*self.code.values(), *self.imported.values()])
 
 
-# All tests have run, as far as there was time.
 class ProbingEnded(NamedTuple):
-    starts_processes: bool
+    """All tests have run, as far as there was time."""
 
 
 # --- traced tests --------------------------------------------------------------------------------

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 import pytest_mcp
 from pytest_mcp.proof.arid import lines_aside
-from pytest_mcp.proof.change import numbers, ranges_of
 from pytest_mcp.proof.mutants import Mutant, in_order, mutants_of
 
 SOURCES = sorted(Path(pytest_mcp.__file__).parent.rglob("*.py"))
@@ -99,8 +98,3 @@ def test_lines_aside_are_those_that_no_test_has_to_run() -> None:
     )
 
     assert lines_aside(source) == {1, 2, 5, 6}
-
-
-@given(st.sets(st.integers(min_value=1, max_value=60), min_size=1))
-def test_ranges_are_the_lines_that_they_were_made_of(lines: set[int]) -> None:
-    assert numbers(ranges_of(lines)) == lines

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_mcp.proof.edits import Weakening
-from pytest_mcp.proof.weakening import compare_tests
+from pytest_mcp.proof.comparison import compare_tests
+from pytest_mcp.proof.weakening import Weakening
 from tests.support.paths import ROOT
 
 FILE = "tests/test_prices.py"
