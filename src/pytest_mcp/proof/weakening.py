@@ -3,7 +3,7 @@
 import ast
 import builtins
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from pytest_mcp.proof.checks import BROAD, CheckInTest, keywords_of, last_name, truth
@@ -90,12 +90,13 @@ def judged(old: CheckInTest, new: CheckInTest, parents: Mapping[str, str]) -> Ju
     return found
 
 
-def form_of(claim: ast.expr) -> tuple[int, str]:
+def form_of(claim: ast.expr, known: Collection[str] = ()) -> tuple[int, str]:
+    """Of what is known to have been compared before nothing is forgotten."""
     match claim:
         case _ if truth(claim) is True:
             return NOTHING, "always true"
         case ast.Compare(left, [ast.Eq() | ast.Is()], [right]):
-            return _equal(left, right)
+            return _equal(left, right, known)
         case ast.Compare(ops=[op]):
             return _COMPARED[type(op)]
         case ast.BoolOp():
@@ -110,10 +111,10 @@ def form_of(claim: ast.expr) -> tuple[int, str]:
     return SOMETHING, "only truthy"
 
 
-def _equal(left: ast.expr, right: ast.expr) -> tuple[int, str]:
+def _equal(left: ast.expr, right: ast.expr, known: Collection[str]) -> tuple[int, str]:
     if isinstance(right, ast.Constant) and isinstance(right.value, bool):
         return SOMETHING, "only truthy"
-    for side in (left, right):
+    for side in (each for each in (left, right) if ast.unparse(each) not in known):
         if isinstance(side, ast.Subscript) and isinstance(side.slice, ast.Slice):
             return PART, "only a slice"
         if isinstance(side, ast.Call | ast.Attribute) and (less := _LOSSY.get(last_name(side))):
@@ -152,9 +153,10 @@ def is_implied(lost: CheckInTest, checks: Sequence[CheckInTest]) -> bool:
 
 
 def _weaker(old: CheckInTest, new: CheckInTest) -> Judgement | None:
-    (before, _), (now, what), claim = form_of(old.claim), form_of(new.claim), old.claim
-    sides = [claim.left, *claim.comparators] if isinstance(claim, ast.Compare) else []
-    if before > SOMETHING and ast.unparse(new.claim) in map(ast.unparse, sides):
+    claim = old.claim
+    sides = [*map(ast.unparse, [claim.left, *claim.comparators])] if isinstance(claim, ast.Compare) else []
+    (before, _), (now, what) = form_of(claim, sides), form_of(new.claim, sides)
+    if before > SOMETHING and ast.unparse(new.claim) in sides:
         now, what = SOMETHING, "only truthy"
     if new.is_raising != old.is_raising or now >= before:
         return None

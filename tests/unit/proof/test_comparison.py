@@ -97,6 +97,22 @@ def test_a_weakening_is_told(old: str, new: str, what: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("old", "new", "what"),
+    [
+        ("len(a) == 3", "len(a) in (3, 4)", ["only in"]),
+        ("id(a) == id(b)", "id(a)", ["only truthy"]),
+        ("a.dtype == int64", "isinstance(a.dtype, object)", ["only isinstance"]),
+        ("len(a) == 3", "len(a) == 4", []),
+        ("type(a) == Shop", "isinstance(a, Shop)", []),
+    ],
+)
+def test_an_equality_of_a_property_is_an_equality(old: str, new: str, what: list[str]) -> None:
+    found = told(f"def test_a():\n    assert {old}\n", f"def test_a():\n    assert {new}\n")
+
+    assert [each.what for each in found] == what
+
+
+@pytest.mark.parametrize(
     ("old", "new"),
     [
         ("def test_errors", "def test_broken_prices"),
