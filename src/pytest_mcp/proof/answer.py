@@ -105,12 +105,12 @@ def _weakened(each: Weakening) -> WeakenedTest:
 
 
 def _survivors(trials: Trials) -> list[Survivor]:
-    """One for each statement and each text."""
+    """One for each check that is missing, and each text."""
     seen: set[object] = set()
     found = []
     for tried in trials.of("survived"):
         mutant = trials.mutants[tried.number]
-        keys = {(mutant.file, mutant.first), (mutant.before, mutant.after)}
+        keys = {(mutant.file, mutant.check), (mutant.before, mutant.after)}
         if seen.isdisjoint(keys):
             tests = [in_line(test) for test in dict.fromkeys(map(function_of, tried.tests))][:2]
             sides = {"before": _cut(mutant.before), "after": _cut(mutant.after)}

@@ -274,10 +274,13 @@ class _Steps:
         ids = [each for each in passed if function_of(each) in self.findings.edits.new]
         if ids:
             self.on_step("running new tests again")
-        for number in range(MORE_RUNS if ids else 0):
-            run = await self.runner.adding(PYTHONHASHSEED=str(number + 1)).run(ids)
-            for each in ids:
-                outcome = outcome_of(run, each)
-                if outcome.failed:
-                    why = f"it passed, and failed in one of {number + 1} more runs: {outcome.words}"
-                    self.findings.at_base[function_of(each)] = ShownAtBase("flaky", why)
+            async with anyio.create_task_group() as tasks:
+                for number in range(1, MORE_RUNS + 1):
+                    tasks.start_soon(self._guarded, partial(self._once_more, ids, str(number)))
+
+    async def _once_more(self, ids: Sequence[str], seed: str) -> None:
+        run = await self.runner.adding(PYTHONHASHSEED=seed).run(ids)
+        for name, outcome in {each: outcome_of(run, each) for each in ids}.items():
+            if outcome.failed:
+                why = f"it passed, and failed in one of {MORE_RUNS} more runs: {outcome.words}"
+                self.findings.at_base[function_of(name)] = ShownAtBase("flaky", why)

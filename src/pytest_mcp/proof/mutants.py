@@ -64,6 +64,8 @@ class Mutant:
     before: str
     after: str
     kind: str
+    # The line of the `if` whose body it is in, or of the statement: mutants of one miss the same check.
+    check: int
 
     def applied_to(self, source: bytes) -> bytes:
         return source[: self.start] + self.text.encode() + source[self.end :]
@@ -118,6 +120,7 @@ class _Finder:
     lines: frozenset[int]
     mutants: list[Mutant] = field(default_factory=list)
     statement: ast.stmt | None = None
+    check: int = 0
 
     def __post_init__(self) -> None:
         self.rows = self.source.split(b"\n")
@@ -132,6 +135,7 @@ class _Finder:
             following = body[place + 1] if place + 1 < len(body) else None
             if not is_arid(statement, self.rows[statement.lineno - 1]):
                 self.statement = statement
+                self.check = owner.lineno if isinstance(owner, ast.If) else statement.lineno
                 self.visit_statement(statement, following, len(body) == 1, owner)
 
     def visit_statement(
@@ -164,8 +168,9 @@ class _Finder:
         self.visit_body(node.body, node)
 
     def visit_bodies(self, node: ast.stmt) -> None:
-        for name in ("body", "orelse", "finalbody"):
-            self.visit_body(getattr(node, name, ()), node)
+        self.visit_body(getattr(node, "body", ()), node)
+        for name in ("orelse", "finalbody"):
+            self.visit_body(getattr(node, name, ()), None)
         for each in (*getattr(node, "handlers", ()), *getattr(node, "cases", ())):
             self.visit_body(each.body, node)
 
@@ -275,7 +280,7 @@ class _Finder:
         new = self.source[lines_start:start] + text.encode() + self.source[end : max(end, lines_end)]
         before, after = (_on_one_line(each) for each in (old, new))
         where = (self.file, node.lineno, first, last, start, end)
-        self.mutants.append(Mutant(*where, written, before, after, kind))
+        self.mutants.append(Mutant(*where, written, before, after, kind, self.check))
 
     def offset(self, line: int, column: int) -> int:
         return self.starts[line - 1] + column

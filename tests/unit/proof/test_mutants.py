@@ -92,6 +92,12 @@ def test_every_line_comes_once_before_any_line_comes_twice() -> None:
     assert ordered[0].kind == "boundary"
 
 
+def test_edits_of_a_condition_and_of_what_stands_under_it_miss_one_check() -> None:
+    source = "if a < 1:\n    b.append(2)\n    if c:\n        d.append(2)\nelif e < 1:\n    f.append(2)\n"
+
+    assert {mutant.line: mutant.check for mutant in of(source)} == {1: 1, 2: 1, 3: 1, 4: 3, 5: 5, 6: 5}
+
+
 def test_lines_aside_are_those_that_no_test_has_to_run() -> None:
     source = (
         b"if TYPE_CHECKING:\n    import a\nx = 1\ndef f():\n    raise NotImplementedError\ny = 2  # pragma: no cover\n"
