@@ -7,10 +7,10 @@ in a span that no test can reach says nothing about tests; which lines ran is de
 
 import ast
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from itertools import zip_longest
-from typing import Any
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, zip_longest
+from typing import Any, NamedTuple
 
 from pytest_mcp.process.job import MutantJob
 from pytest_mcp.proof.arid import ARID_KEYWORDS, ASIDE_FOLDERS, TALK, is_abstract, is_arid, is_best_so_far, last_name
@@ -48,6 +48,14 @@ _ARITHMETIC: dict[type[ast.operator], type[ast.operator]] = {
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 # Deleting one of these is a mutant.
 _EFFECTS = (ast.Expr, ast.AugAssign, ast.Raise, ast.Delete, ast.Continue)
+
+
+# The most telling first.
+_KINDS = (
+    *("deleted", "boundary", "number", "comparison", "condition", "returned", "arithmetic", "boolean", "flag", "text"),
+)
+# New code that keeps the variables of its function, which a function that lives needs; behind it is the old code.
+_KEEPING = {"deleted": b"if 0: %s", "returned": b"(None if 1 else (%s))"}
 
 
 @dataclass(frozen=True)
@@ -91,9 +99,9 @@ def mutants_of(file: str, source: bytes, lines: Collection[int]) -> list[Mutant]
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
-    found = _Finder(file, source, frozenset(lines))
-    found.visit_body(tree.body, None)
-    return found.mutants
+    text = _Text(file, source)
+    edits = ((place, edit) for place in _places(tree.body, None, text.rows) for edit in _edits_of(place))
+    return [text.mutant(place, edit) for place, edit in edits if edit.node.lineno in lines]
 
 
 def in_order(mutants: Iterable[Mutant]) -> list[Mutant]:
@@ -101,204 +109,161 @@ def in_order(mutants: Iterable[Mutant]) -> list[Mutant]:
     by_line: dict[tuple[str, int], list[Mutant]] = defaultdict(list)
     for mutant in mutants:
         by_line[mutant.file, mutant.line].append(mutant)
-    turns = zip_longest(*(sorted(each, key=lambda one: _RANKS[one.kind]) for each in by_line.values()))
+    turns = zip_longest(*(sorted(each, key=lambda one: _KINDS.index(one.kind)) for each in by_line.values()))
     return [mutant for turn in turns for mutant in turn if mutant is not None]
 
 
-# The most telling first.
-_KINDS = (
-    *("deleted", "boundary", "number", "comparison", "condition", "returned", "arithmetic", "boolean", "flag"),
-    *("logic", "text", "keyword"),
-)
-_RANKS = {kind: rank for rank, kind in enumerate(_KINDS)}
+class _Place(NamedTuple):
+    """A statement, the one that it is in the body of, the one behind it, and whether it is alone there."""
+
+    statement: ast.stmt
+    owner: ast.AST | None
+    following: ast.stmt | None
+    is_alone: bool
 
 
-@dataclass
-class _Finder:
-    file: str
-    source: bytes
-    lines: frozenset[int]
-    mutants: list[Mutant] = field(default_factory=list)
-    statement: ast.stmt | None = None
-    check: int = 0
+class _Edit(NamedTuple):
+    kind: str
+    node: ast.stmt | ast.expr
+    text: str
 
-    def __post_init__(self) -> None:
-        self.rows = self.source.split(b"\n")
-        self.starts = [0]
-        for row in self.rows:
-            self.starts.append(self.starts[-1] + len(row) + 1)
 
-    # --- statements ----------------------------------------------------------------------------
+def _places(body: Sequence[ast.stmt], owner: ast.AST | None, rows: Sequence[bytes]) -> Iterator[_Place]:
+    for statement, following in zip_longest(body, body[1:]):
+        if not is_arid(statement, rows[statement.lineno - 1]):
+            yield _Place(statement, owner, following, len(body) == 1)
+            yield from _places(getattr(statement, "body", ()), statement, rows)
+            for name in ("orelse", "finalbody"):
+                yield from _places(getattr(statement, name, ()), None, rows)
+            for each in (*getattr(statement, "handlers", ()), *getattr(statement, "cases", ())):
+                yield from _places(each.body, statement, rows)
 
-    def visit_body(self, body: Sequence[ast.stmt], owner: ast.AST | None) -> None:
-        for place, statement in enumerate(body):
-            following = body[place + 1] if place + 1 < len(body) else None
-            if not is_arid(statement, self.rows[statement.lineno - 1]):
-                self.statement = statement
-                self.check = owner.lineno if isinstance(owner, ast.If) else statement.lineno
-                self.visit_statement(statement, following, len(body) == 1, owner)
 
-    def visit_statement(
-        self, node: ast.stmt, following: ast.stmt | None, is_alone: bool, owner: ast.AST | None
-    ) -> None:
-        if isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
-            self.visit_definition(node)
-            return
-        self.delete(node, following, is_alone, owner)
-        match node:
-            case ast.Return(value=value) if value is not None:
-                self.return_nothing(value)
-            case ast.If(test=test, body=body) | ast.While(test=test, body=body):
-                self.negate(test)
-                if is_best_so_far(test, body):
-                    self.visit_bodies(node)
-                    return
-            case ast.Raise():
-                # What it says is for people.
+def _edits_of(place: _Place) -> Iterator[_Edit]:
+    node = place.statement
+    if _is_for_its_effect(place):
+        yield _Edit("deleted", node, "pass")
+    match node:
+        case ast.Return(value=value) if value is not None and not isinstance(value, ast.Constant):
+            yield _Edit("returned", value, "None")
+        case ast.If(test=test, body=body) | ast.While(test=test, body=body):
+            yield from _negated(test)
+            if is_best_so_far(test, body):
                 return
-        for child in self.expressions(node):
-            self.visit(child, node)
-        self.visit_bodies(node)
+        case ast.Raise() | ast.ClassDef():
+            # What an exception says is for people.
+            return
+    for each in _expressions(node):
+        yield from _edits_in(each, node)
 
-    def visit_definition(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> None:
-        if not isinstance(node, ast.ClassDef):
-            defaults = [*node.args.defaults, *(each for each in node.args.kw_defaults if each is not None)]
-            for default in defaults:
-                self.visit(default, node)
-        self.visit_body(node.body, node)
 
-    def visit_bodies(self, node: ast.stmt) -> None:
-        self.visit_body(getattr(node, "body", ()), node)
-        for name in ("orelse", "finalbody"):
-            self.visit_body(getattr(node, name, ()), None)
-        for each in (*getattr(node, "handlers", ()), *getattr(node, "cases", ())):
-            self.visit_body(each.body, node)
+def _is_for_its_effect(place: _Place) -> bool:
+    """What is cleaned up just before an exception is hard to see in a test."""
+    node = place.statement
+    if isinstance(node, ast.Assign):
+        return any(isinstance(target, ast.Attribute | ast.Subscript) for target in node.targets)
+    if not isinstance(node, _EFFECTS) or isinstance(place.following, ast.Raise):
+        return False
+    if isinstance(node, ast.Raise):
+        return not is_abstract(node) and not (place.is_alone and isinstance(place.owner, _FUNCTIONS))
+    return not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Yield | ast.YieldFrom))
 
-    def expressions(self, node: ast.stmt) -> Iterator[ast.expr]:
-        for name, value in ast.iter_fields(node):
-            if name == "annotation":
-                continue
-            for each in value if isinstance(value, list) else [value]:
-                if isinstance(each, ast.expr):
-                    yield each
-                elif isinstance(each, ast.withitem):
-                    yield each.context_expr
 
-    def delete(self, node: ast.stmt, following: ast.stmt | None, is_alone: bool, owner: ast.AST | None) -> None:
-        """Statements for their effect. What is cleaned up just before an exception is hard to see in a test."""
-        is_stored = isinstance(node, ast.Assign) and any(
-            isinstance(target, ast.Attribute | ast.Subscript) for target in node.targets
+def _negated(test: ast.expr) -> Iterator[_Edit]:
+    if not isinstance(test, ast.Compare | ast.BoolOp | ast.UnaryOp | ast.Constant):
+        text = ast.unparse(test)
+        is_loose = isinstance(test, ast.IfExp | ast.Lambda | ast.NamedExpr)
+        yield _Edit("condition", test, f"not ({text})" if is_loose else f"not {text}")
+
+
+def _expressions(node: ast.stmt) -> Iterator[ast.expr]:
+    """Of a function its defaults."""
+    if isinstance(node, _FUNCTIONS):
+        yield from filter(None, [*node.args.defaults, *node.args.kw_defaults])
+        return
+    for name, value in ast.iter_fields(node):
+        for each in value if isinstance(value, list) else [value]:
+            inner = each.context_expr if isinstance(each, ast.withitem) else each
+            if isinstance(inner, ast.expr) and name != "annotation":
+                yield inner
+
+
+def _edits_in(node: ast.AST, parent: ast.AST) -> Iterator[_Edit]:
+    if isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Call) and last_name(node.func) in TALK):
+        return
+    if isinstance(node, ast.IfExp):
+        yield from _negated(node.test)
+    for kind, other in _changed(node, parent):
+        text = ast.unparse(other)
+        is_inner = isinstance(parent, ast.expr) and kind in ("arithmetic", "boolean", "condition")
+        yield _Edit(kind, node, f"({text})" if is_inner else text)  # type: ignore[arg-type]
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.keyword) and child.arg not in ARID_KEYWORDS:
+            yield from _edits_in(child.value, node)
+        elif isinstance(child, ast.expr | ast.comprehension):
+            yield from _edits_in(child, node)
+
+
+def _changed(node: ast.AST, parent: ast.AST) -> Iterator[tuple[str, ast.expr]]:
+    match node:
+        case ast.Compare(left, [op], others):
+            kind = "boundary" if isinstance(op, _BOUNDARIES) else "comparison"
+            yield kind, ast.Compare(left, [_COMPARISONS[type(op)]()], others)
+        case ast.BinOp(left, op, right) if type(op) in _ARITHMETIC and not _is_text(left) and not _is_text(right):
+            yield "arithmetic", ast.BinOp(left, _ARITHMETIC[type(op)](), right)
+        case ast.BoolOp(op, values):
+            yield "boolean", ast.BoolOp(ast.Or() if isinstance(op, ast.And) else ast.And(), values)
+        case ast.UnaryOp(ast.Not(), operand):
+            yield "condition", operand
+        case ast.Constant(bool(value)):
+            yield "flag", ast.Constant(not value)
+        case ast.Constant(int(value) | float(value)):
+            yield "number", ast.Constant(value + 1)
+        case ast.Constant(str(value)) if value and isinstance(parent, ast.Compare | ast.Subscript | ast.Return):
+            yield "text", ast.Constant(f"XX{value}")
+
+
+class _Text:
+    """The bytes of a file, and where its lines begin."""
+
+    def __init__(self, file: str, source: bytes) -> None:
+        self.file, self.source, self.rows = file, source, source.split(b"\n")
+        self.starts = [0, *accumulate(len(row) + 1 for row in self.rows)]
+
+    def mutant(self, place: _Place, edit: _Edit) -> Mutant:
+        node, statement = edit.node, place.statement
+        start, end = self.offset(node.lineno, node.col_offset), self.offset(node.end_lineno, node.end_col_offset)
+        first, last = _header(statement)
+        before, behind = self.source[self.starts[first - 1] : start], self.source[end : self.starts[last] - 1]
+        old, new = self.source[start:end], edit.text.encode()
+        owner = place.owner if isinstance(place.owner, ast.If) else statement
+        return Mutant(
+            self.file,
+            node.lineno,
+            first,
+            last,
+            start,
+            end,
+            self.written(edit, start, end),
+            _on_one_line(before + old + behind),
+            _on_one_line(before + new + behind),
+            edit.kind,
+            owner.lineno,
         )
-        if not (isinstance(node, _EFFECTS) or is_stored) or (isinstance(following, ast.Raise) and not is_stored):
-            return
-        if isinstance(node, ast.Raise) and (is_abstract(node) or (is_alone and isinstance(owner, _FUNCTIONS))):
-            return
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Yield | ast.YieldFrom):
-            return
-        row = self.rows[node.lineno - 1][: node.col_offset]
-        self.add("deleted", node, "pass", b"" if row.strip() else b"if 0: %s")
 
-    def return_nothing(self, value: ast.expr) -> None:
-        if not isinstance(value, ast.Constant):
-            self.add("returned", value, "None", b"(None if 1 else (%s))")
+    def written(self, edit: _Edit, start: int, end: int) -> str:
+        """With as many lines as before."""
+        old, is_statement = self.source[start:end], isinstance(edit.node, ast.stmt)
+        is_first = not self.rows[edit.node.lineno - 1][: edit.node.col_offset].strip()
+        if edit.kind in _KEEPING and (is_first or not is_statement):
+            return (_KEEPING[edit.kind] % old).decode()
+        lost = "\n" * old.count(b"\n")
+        return f"({edit.text}{lost})" if lost and not is_statement else f"{edit.text}{lost}"
 
-    def negate(self, test: ast.expr) -> None:
-        if not isinstance(test, ast.Compare | ast.BoolOp | ast.UnaryOp | ast.Constant):
-            self.add("condition", test, f"not {self.text_of(test)}")
-
-    # --- expressions ---------------------------------------------------------------------------
-
-    def visit(self, node: ast.AST, parent: ast.AST) -> None:
-        if isinstance(node, ast.JoinedStr):
-            return
-        if isinstance(node, ast.Call) and last_name(node.func) in TALK:
-            return
-        if (change := _CHANGES.get(type(node))) is not None:
-            change(self, node, parent)
-        for child in ast.iter_child_nodes(node):
-            if isinstance(child, ast.keyword):
-                if child.arg not in ARID_KEYWORDS:
-                    self.visit(child.value, node)
-            elif isinstance(child, ast.expr | ast.comprehension):
-                self.visit(child, node)
-
-    def compare(self, node: ast.Compare, _parent: ast.AST) -> None:
-        if len(node.ops) != 1:
-            return
-        operator = type(node.ops[0])
-        swapped = ast.Compare(node.left, [_COMPARISONS[operator]()], node.comparators)
-        self.add("boundary" if operator in _BOUNDARIES else "comparison", node, ast.unparse(swapped))
-
-    def arithmetic(self, node: ast.BinOp, parent: ast.AST) -> None:
-        if type(node.op) not in _ARITHMETIC or _is_text(node.left) or _is_text(node.right):
-            return
-        swapped = ast.unparse(ast.BinOp(node.left, _ARITHMETIC[type(node.op)](), node.right))
-        self.add("arithmetic", node, f"({swapped})" if isinstance(parent, ast.expr) else swapped)
-
-    def boolean(self, node: ast.BoolOp, parent: ast.AST) -> None:
-        other = ast.Or() if isinstance(node.op, ast.And) else ast.And()
-        swapped = ast.unparse(ast.BoolOp(other, node.values))
-        self.add("boolean", node, f"({swapped})" if isinstance(parent, ast.expr) else swapped)
-
-    def negated(self, node: ast.UnaryOp, parent: ast.AST) -> None:
-        if isinstance(node.op, ast.Not):
-            plain = ast.unparse(node.operand)
-            self.add("condition", node, f"({plain})" if isinstance(parent, ast.expr) else plain)
-
-    def choice(self, node: ast.IfExp, _parent: ast.AST) -> None:
-        self.negate(node.test)
-
-    def constant(self, node: ast.Constant, parent: ast.AST) -> None:
-        value = node.value
-        if isinstance(value, bool):
-            self.add("flag", node, str(not value))
-        elif isinstance(value, int | float):
-            self.add("number", node, repr(value + 1))
-        elif isinstance(value, str) and value and isinstance(parent, ast.Compare | ast.Subscript | ast.Return):
-            self.add("text", node, repr(f"XX{value}"))
-
-    def text_of(self, node: ast.expr) -> str:
-        """As an operand of `not`."""
-        text = ast.unparse(node)
-        return f"({text})" if isinstance(node, ast.IfExp | ast.Lambda | ast.NamedExpr) else text
-
-    # --- spans ---------------------------------------------------------------------------------
-
-    def add(self, kind: str, node: ast.stmt | ast.expr, text: str, around: bytes = b"") -> None:
-        """`around` the old code the new one keeps the variables of its function, which a living one needs."""
-        if node.lineno not in self.lines or self.statement is None:
-            return
-        start, end = self.offset(node.lineno, node.col_offset), self.end_of(node)
-        lost = "\n" * self.source.count(b"\n", start, end)
-        if around:
-            written = (around % self.source[start:end]).decode()
-        else:
-            written = f"({text}{lost})" if lost and isinstance(node, ast.expr) else f"{text}{lost}"
-        first, last = _header(self.statement)
-        lines_start, lines_end = self.starts[first - 1], self.starts[last] - 1
-        old = self.source[lines_start:lines_end]
-        new = self.source[lines_start:start] + text.encode() + self.source[end : max(end, lines_end)]
-        before, after = (_on_one_line(each) for each in (old, new))
-        where = (self.file, node.lineno, first, last, start, end)
-        self.mutants.append(Mutant(*where, written, before, after, kind, self.check))
-
-    def offset(self, line: int, column: int) -> int:
+    def offset(self, line: int | None, column: int | None) -> int:
+        assert line is not None
+        assert column is not None
         return self.starts[line - 1] + column
-
-    def end_of(self, node: ast.stmt | ast.expr) -> int:
-        assert node.end_lineno is not None
-        assert node.end_col_offset is not None
-        return self.offset(node.end_lineno, node.end_col_offset)
-
-
-_CHANGES: dict[type[ast.AST], Callable[..., None]] = {
-    ast.Compare: _Finder.compare,
-    ast.BinOp: _Finder.arithmetic,
-    ast.BoolOp: _Finder.boolean,
-    ast.UnaryOp: _Finder.negated,
-    ast.IfExp: _Finder.choice,
-    ast.Constant: _Finder.constant,
-}
 
 
 def _header(node: ast.stmt) -> tuple[int, int]:
