@@ -152,7 +152,8 @@ class _Steps:
             async with plain_copy(self.repository) as tree:
                 runner = self.runner.at(tree.top, instead_of=tree.checkout)
                 runner = replace(runner, on_progress=partial(self._take, mutants))
-                self._take(mutants, (await runner.prove(self.targets, self._job(lines, mutants))).ledger)
+                run = await runner.prove(self.targets, self._job(lines, mutants))
+                self.findings.trials = Trials(mutants, run.ledger)
         finally:
             self._cover(lines)
         if harmful := self.findings.trials.harmful:

@@ -69,6 +69,15 @@ async def test_tests_that_fail_are_the_answer(bench: Workbench) -> None:
     assert answer["notices"][0] == "test_shop.py::test_price fails: AssertionError: assert 22 == 20"
 
 
+async def test_a_file_that_cannot_be_imported_is_the_answer(bench: Workbench) -> None:
+    change(bench, BEFORE, {"shop.py": AFTER, "test_shop.py": f"import absent\n{PROVING}"})
+
+    answer = await bench.check()
+
+    assert (answer["verdict"], answer["rerun"]) == ("failing", {"node_ids": ["test_shop.py"]})
+    assert "No module named 'absent'" in answer["notices"][0]
+
+
 async def test_a_change_that_no_test_reaches_is_unproven(bench: Workbench) -> None:
     change(bench, {**BEFORE, "other.py": "def f():\n    return 1\n"}, {"other.py": "def f():\n    return 2\n"})
 
