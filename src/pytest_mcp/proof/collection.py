@@ -4,18 +4,13 @@ What is collected at both sides shows it, whatever it comes from: marks, setting
 computed. Files that settings leave out are not seen so, because the files of the tests are named.
 """
 
-import ast
-import configparser
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from contextlib import suppress
+from itertools import chain
 from pathlib import PurePosixPath
 
 from pytest_mcp.proof.at_base import function_of
-from pytest_mcp.proof.checks import one_line
-from pytest_mcp.proof.suite import assignments, parsed
 from pytest_mcp.proof.weakening import Weakening
 
 
@@ -67,67 +62,63 @@ def _tests(number: int) -> str:
 
 # --- settings ------------------------------------------------------------------------------------
 
-# In each file the section of pytest.
-_SECTIONS = {"pytest.ini": "pytest", ".pytest.ini": "pytest", "tox.ini": "pytest", "setup.cfg": "tool:pytest"}
-_FILES = {*_SECTIONS, "pyproject.toml", ".coveragerc"}
+# The files are read as text, all together, because settings move between them.
+_FILES = {"conftest.py", "pytest.ini", ".pytest.ini", "tox.ini", "setup.cfg", "pyproject.toml", ".coveragerc"}
+_SETTING = r"^{}\s*=\s*(\[[^\]]*\]|.*(?:\n[ \t]+\S.*)*)"
 _NARROWING = re.compile(r"--(?:deselect|ignore|ignore-glob)[= ]\S+|-[km][= ]?.+?(?= -|$)|--lf|--co(?:llect-only)?\b")
+# What pytest looks at if they are not set.
 _DEFAULTS = {"testpaths": "", "python_files": "test_*.py *_test.py"}
+_IGNORING = ("collect_ignore", "collect_ignore_glob")
 _LIMIT = re.compile(r"(?:--cov-fail-under|--fail-under|fail_under)[ =:\"']+(\d+(?:\.\d+)?)")
+
+# What demands less, both sides of it, and whether that needs no second look.
+Less = tuple[str, str, str, bool]
 
 
 def lowered(before: Mapping[str, str | None], now: Mapping[str, str | None]) -> Iterator[Weakening]:
-    """All files of settings together, because settings move between them."""
+    """Settings of pytest and coverage, also in conftest files, that run fewer tests or demand less."""
     changed = [path for path in now if PurePosixPath(path).name in _FILES and before.get(path) != now[path]]
     old, new = ("\n".join(side.get(path) or "" for path in changed) for side in (before, now))
-    was, is_now = (_merged({path: side.get(path) or "" for path in changed}) for side in (before, now))
-    for what, known, text, is_strong in [*_narrowed(was, is_now), *_limits(old, new)]:
+    for what, known, text, is_strong in [
+        *_narrowed(old, new),
+        *_looked_at(old, new),
+        *_ignored(old, new),
+        *_limits(old, new),
+    ]:
         last = (text.split() or ["addopts"])[-1]
         path = next((each for each in changed if last in (now[each] or "")), changed[0])
         line = (now[path] or "").partition(last)[0].count("\n") + 1
         yield Weakening(path, line, what, known, text, is_strong)
-    for path, source in now.items():
-        if PurePosixPath(path).name == "conftest.py" and before.get(path) != source:
-            yield from _conftest(path, parsed(before.get(path) or ""), parsed(source or ""))
 
 
-def _merged(files: Mapping[str, str]) -> dict[str, str]:
-    found: dict[str, object] = {}
-    for path, text in files.items():
-        with suppress(tomllib.TOMLDecodeError, configparser.Error, KeyError):
-            if path.endswith(".toml"):
-                tool = tomllib.loads(text)["tool"]["pytest"]
-                found |= {**tool, **tool.get("ini_options", {})}
-            else:
-                parser = configparser.RawConfigParser(strict=False, allow_no_value=True)
-                parser.read_string(text)
-                found |= parser[_SECTIONS[PurePosixPath(path).name]]
-    return {
-        key: " ".join(each) if isinstance(each, list) else " ".join(str(each).split()) for key, each in found.items()
-    }
+def _words(name: str, text: str, default: str = "") -> list[str]:
+    found = re.search(_SETTING.format(name), text, re.MULTILINE)
+    return re.sub(r"[\[\]\"',]", " ", default if found is None else found[1]).split()
 
 
-def _narrowed(old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[tuple[str, str, str, bool]]:
-    before = _NARROWING.findall(old.get("addopts", ""))
-    for each in _NARROWING.findall(new.get("addopts", "")):
+def _narrowed(old: str, new: str) -> Iterator[Less]:
+    before, now = (_NARROWING.findall(" ".join(_words("addopts", text))) for text in (old, new))
+    for each in now:
         if each not in before:
             known = next((one for one in before if one[:2] == each[:2]), "")
             yield "tests deselected by addopts", known, each, True
+
+
+def _looked_at(old: str, new: str) -> Iterator[Less]:
     for name, default in _DEFAULTS.items():
-        known_words, words = (side.get(name, default).split() for side in (old, new))
-        if known_words and set(known_words) - set(words) and words:
-            is_less = name not in old or set(words) < set(known_words)
-            yield f"pytest looks at less: {name}", " ".join(known_words), f"{name} = {' '.join(words)}", is_less
+        before, now = (_words(name, text, default) for text in (old, new))
+        if now and set(before) - set(now):
+            is_less = set(now) < set(before) or before == default.split()
+            yield f"pytest looks at less: {name}", " ".join(before), f"{name} = {' '.join(now)}", is_less
 
 
-def _limits(old: str, new: str) -> Iterator[tuple[str, str, str, bool]]:
+def _ignored(old: str, new: str) -> Iterator[Less]:
+    for name in _IGNORING:
+        for each in sorted({*_words(name, new)} - {*_words(name, old)}):
+            yield f"files left out by {name}", "", each, True
+
+
+def _limits(old: str, new: str) -> Iterator[Less]:
     before, now = ({float(each[1]): each.group() for each in _LIMIT.finditer(text)} for text in (old, new))
     if before and (not now or min(now) < min(before)):
         yield "a threshold is lower", before[min(before)], now[min(now)] if now else "", bool(now)
-
-
-def _conftest(path: str, old: ast.Module | None, new: ast.Module | None) -> Iterator[Weakening]:
-    known = {one_line(each) for each in ast.walk(old or ast.Module([], [])) if isinstance(each, ast.Constant)}
-    for name, value in assignments(new.body if new else []):
-        added = [each for each in ast.walk(value) if isinstance(each, ast.Constant) and one_line(each) not in known]
-        if name in ("collect_ignore", "collect_ignore_glob") and added:
-            yield Weakening(path, value.lineno, f"files left out by {name}", "", one_line(added[0]))
