@@ -7,7 +7,6 @@ computed. Files that settings leave out are not seen so, because the files of th
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from itertools import chain
 from pathlib import PurePosixPath
 
 from pytest_mcp.proof.at_base import function_of
