@@ -33,15 +33,9 @@ def proof_answer(findings: ProofFindings) -> CheckResult:
     at_base = with_kills(findings.at_base, findings.trials.killers)
     summary = _summary(findings, at_base)
     survivors = _survivors(findings.trials)
-    new = sorted(
-        (name for name in findings.edits.new if name in at_base),
-        key=lambda name: _WORST_FIRST.index(at_base[name].seen),
-    )
-    listed = [
-        name
-        for place, name in enumerate(new)
-        if place < (LISTED_PROVING if at_base[name].seen == "proves" else MAX_NEW)
-    ]
+    new = sorted((each for each in findings.edits.new if each in at_base), key=lambda name: _rank(at_base[name]))
+    doubted = [name for name in new if at_base[name].seen != "proves"]
+    listed = [*doubted[:MAX_NEW], *new[len(doubted) :][:LISTED_PROVING]]
     strong = [each for each in findings.edits.weakened if each.is_strong]
     weakened = [*strong, *(each for each in findings.edits.weakened if not each.is_strong)]
     return CheckResult(
@@ -54,6 +48,10 @@ def proof_answer(findings: ProofFindings) -> CheckResult:
         notices=[*findings.notices, *_notices(findings, at_base, len(survivors))],
         rerun={"node_ids": list(findings.failing)[:MAX_RERUN]} if findings.failing else None,
     )
+
+
+def _rank(at_base: ShownAtBase) -> int:
+    return _WORST_FIRST.index(at_base.seen)
 
 
 def verdict_of(summary: ProofSummary, *, has_change: bool, is_whole: bool, weakened: int) -> ProofVerdict:
@@ -131,15 +129,19 @@ def _shown(ranges: str) -> str:
 
 def _notices(findings: ProofFindings, at_base: dict[str, ShownAtBase], survivors: int) -> list[str]:
     trials = findings.trials
-    notices = [_failing(findings)] if findings.failing else []
+    fails = [f"{label(name)} fails: {outcome.words}" for name, outcome in findings.failing.items()]
+    notices = [few(fails)] if fails else []
     missing = trials.selected - len(trials.probed)
     if missing > 0 and not findings.failing:
         notices.append(f"{missing} of {trials.selected} tests that the change reaches were not run: the time was over")
     if findings.is_cut_short:
         notices.append("the time was over before everything was tried; a longer timeout tells more")
-    notices += [
-        f"{name} shows {most} of {number}" for name, number, most in _lengths(findings, survivors) if number > most
-    ]
+    lengths = {
+        "weakened": (len(findings.edits.weakened), MAX_WEAKENED),
+        "survivors": (survivors, MAX_SURVIVORS),
+        "not_covered": (len(findings.uncovered), MAX_FILES),
+    }
+    notices += [f"{name} shows {most} of {number}" for name, (number, most) in lengths.items() if number > most]
     if trials.ledger.changed_code is not None and trials.ledger.changed_code.threads:
         notices.append("threads begin during the imports, so few mutants could be tried")
     if values := findings.edits.values:
@@ -148,22 +150,6 @@ def _notices(findings: ProofFindings, at_base: dict[str, ShownAtBase], survivors
     if any(each.seen == "passes" for name, each in at_base.items() if name in findings.edits.new):
         notices.append("new tests that pass at the base prove nothing of this change; they may pin what it keeps")
     return notices
-
-
-def _lengths(findings: ProofFindings, survivors: int) -> list[tuple[str, int, int]]:
-    """How many entries of each list there are, and how many are shown."""
-    return [
-        ("weakened", len(findings.edits.weakened), MAX_WEAKENED),
-        ("survivors", survivors, MAX_SURVIVORS),
-        ("not_covered", len(findings.uncovered), MAX_FILES),
-    ]
-
-
-def _failing(findings: ProofFindings) -> str:
-    name, outcome = next(iter(findings.failing.items()))
-    number = len(findings.failing)
-    others = f" and {few(map(label, list(findings.failing)[1:]))} fail" if number > 1 else " fails"
-    return f"{label(name)}{others}: {outcome.words}"
 
 
 def _cut(text: str) -> str:

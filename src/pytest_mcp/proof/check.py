@@ -80,6 +80,9 @@ async def check(request: CheckChange, project: Project) -> ProofFindings:
     with anyio.move_on_at(end) as scope:
         await steps.run()
     findings.is_cut_short |= scope.cancelled_caught
+    if findings.failing:
+        # That is the answer, whatever mutants have shown by then.
+        findings.trials = Trials((), replace(findings.trials.ledger, tried=[]))
     return findings
 
 
@@ -267,7 +270,6 @@ class _Steps:
         outcomes = {name: outcome_of(run, name) for name in failed or paths}
         self.findings.failing = {name: each for name, each in outcomes.items() if each.letter not in "PS"}
         if self.findings.failing:
-            # That is the answer, whatever mutants would say.
             self.scope.cancel()
 
     async def _again(self, passed: Sequence[str]) -> None:

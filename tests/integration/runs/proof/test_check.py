@@ -60,13 +60,17 @@ async def test_without_a_change_there_is_nothing_to_prove(bench: Workbench) -> N
     assert (await bench.check())["verdict"] == "no_change"
 
 
-async def test_tests_that_fail_are_the_answer(bench: Workbench) -> None:
-    change(bench, BEFORE, {"shop.py": "def price(n, discount=0):\n    return n * 11\n"})
+async def test_tests_that_fail_are_the_answer_each_with_its_cause(bench: Workbench) -> None:
+    tests = f"{BEFORE['test_shop.py']}\ndef test_none():\n    shop.price(None)\n"
+    change(bench, BEFORE, {"shop.py": "def price(n, discount=0):\n    return n * 11\n", "test_shop.py": tests})
 
     answer = await bench.check()
 
-    assert (answer["verdict"], answer["rerun"]) == ("failing", {"node_ids": ["test_shop.py::test_price"]})
-    assert answer["notices"][0] == "test_shop.py::test_price fails: AssertionError: assert 22 == 20"
+    failing = ["test_shop.py::test_none", "test_shop.py::test_price"]
+    assert (answer["verdict"], sorted(answer["rerun"]["node_ids"])) == ("failing", failing)
+    assert "test_shop.py::test_price fails: AssertionError: assert 22 == 20" in answer["notices"][0]
+    assert "test_shop.py::test_none fails: TypeError: unsupported operand" in answer["notices"][0]
+    assert (answer["survivors"], answer["summary"]["killed"]) == ([], 0)
 
 
 async def test_a_file_that_cannot_be_imported_is_the_answer(bench: Workbench) -> None:
