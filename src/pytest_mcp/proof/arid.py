@@ -2,7 +2,10 @@
 
 import ast
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+
+from pytest_mcp.proof.checks import last_name
+from pytest_mcp.proof.suite import parsed
 
 # Folders with code that tests rarely have to do with.
 ASIDE_FOLDERS = frozenset(
@@ -26,15 +29,23 @@ ARID_KEYWORDS = frozenset(
 )
 
 
-def lines_aside(source: bytes) -> frozenset[int]:
+def lines_aside(source: str) -> frozenset[int]:
     """Lines that no test has to run: for the type checker, of scripts, abstract, or marked by hand."""
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return frozenset()
-    rows = source.split(b"\n")
-    aside = (node for node in ast.walk(tree) if isinstance(node, ast.stmt) and _is_aside(node, rows[node.lineno - 1]))
+    rows = source.encode().split(b"\n")
+    aside = (node for node in _statements(source) if _is_aside(node, rows[node.lineno - 1]))
     return frozenset(line for node in aside for line in range(node.lineno, (node.end_lineno or node.lineno) + 1))
+
+
+def lines_with_code(source: str) -> frozenset[int]:
+    """On which statements begin."""
+    return frozenset(node.lineno for node in _statements(source))
+
+
+def _statements(source: str) -> Iterator[ast.stmt]:
+    """Without strings, which document."""
+    for node in ast.walk(parsed(source) or ast.Module([], [])):
+        if isinstance(node, ast.stmt) and not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
+            yield node
 
 
 def is_arid(node: ast.stmt, row: bytes) -> bool:
@@ -66,15 +77,6 @@ def _is_aside(node: ast.stmt, row: bytes) -> bool:
         case ast.Raise():
             return last_name(node.exc) == "NotImplementedError"
     return False
-
-
-def last_name(node: ast.AST | None) -> str:
-    match node:
-        case ast.Call(func=function):
-            return last_name(function)
-        case ast.Attribute(attr=name) | ast.Name(id=name):
-            return name
-    return ""
 
 
 def _is_main(test: ast.expr) -> bool:

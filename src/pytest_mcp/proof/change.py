@@ -1,5 +1,6 @@
 """The two sides of a change: what git has of each changed file at the base, and what is there now."""
 
+import re
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -48,18 +49,17 @@ class TwoSides:
         for path in self.sources:
             source = self.now.get(path)
             if source is not None and path.endswith(".py") and path in added:
-                whole = range(1, source.count("\n") + 2)
+                whole = range(1, len(source.splitlines()) + 1)
                 found[path] = frozenset(whole if added[path] == ALL_LINES else lines_in(added[path]))
         return found
 
     def new_names(self) -> frozenset[str]:
         """Words that the source has now and had not at the base; parts of the paths of new files too."""
-        words = [frozenset[str](), frozenset[str]()]
-        for path in self.sources:
-            for side, sources in enumerate((self.before, self.now)):
-                text = sources.get(path)
-                words[side] |= frozenset() if text is None else _words(f"{path} {text}")
-        return words[1] - words[0]
+        before, now = (
+            {word for path in self.sources if (text := side.get(path)) is not None for word in _words(f"{path} {text}")}
+            for side in (self.before, self.now)
+        )
+        return frozenset(now - before)
 
 
 def is_kept(path: str) -> bool:
@@ -111,5 +111,4 @@ def _text(content: bytes | None) -> str | None:
 
 
 def _words(text: str) -> frozenset[str]:
-    cleaned = "".join(character if character.isalnum() or character == "_" else " " for character in text)
-    return frozenset(cleaned.split())
+    return frozenset(re.findall(r"\w+", text))

@@ -7,7 +7,7 @@ it is over at one deadline; what was not tried by then is counted.
 """
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import count, zip_longest
@@ -26,7 +26,7 @@ from pytest_mcp.investigation.outcome import outcome_of
 from pytest_mcp.investigation.runner import OnStep, OutOfTime, Runner, deadline_of_runs
 from pytest_mcp.process.background import in_thread
 from pytest_mcp.process.job import Proof
-from pytest_mcp.proof.arid import lines_aside
+from pytest_mcp.proof.arid import lines_aside, lines_with_code
 from pytest_mcp.proof.at_base import ShownAtBase, function_of, seen_by_function
 from pytest_mcp.proof.change import TwoSides, compare, is_kept, text_of
 from pytest_mcp.proof.collection import lost_tests
@@ -125,8 +125,7 @@ class _Steps:
         found = self.findings
         if not self.targets and self.change.reach.reason is None:
             found.notices.append("no test imports what changed, directly or through other modules")
-            lines = self.change.lines()
-            found.changed = found.uncovered = {path: each - self._aside(path) for path, each in lines.items()}
+            self._cover({path: lines_with_code(self._now(path)) for path in self.change.lines()})
             return
         with self.scope:
             async with anyio.create_task_group() as tasks:
@@ -158,7 +157,7 @@ class _Steps:
                 run = await runner.prove(self.targets, self._job(lines, mutants))
                 self.findings.trials = Trials(mutants, run.ledger)
         finally:
-            self._cover(lines)
+            self._cover({path: self.findings.trials.lines(path) for path in lines})
         if harmful := self.findings.trials.harmful:
             where = f"{label(harmful.file)}:{harmful.line}"
             self.findings.notices.append(
@@ -166,7 +165,7 @@ class _Steps:
             )
 
     def _candidates(self, lines: dict[str, frozenset[int]]) -> list[Mutant]:
-        found = [mutants_of(path, self._bytes(path), each) for path, each in lines.items()]
+        found = [mutants_of(path, self._now(path), each) for path, each in lines.items()]
         return in_order(mutant for each in found for mutant in each)[:MAX_CANDIDATES] if self.request.mutants else []
 
     def _job(self, lines: dict[str, frozenset[int]], mutants: Sequence[Mutant]) -> Proof:
@@ -191,18 +190,16 @@ class _Steps:
         if done := tried["killed"] + tried["survived"] + tried["unstable"]:
             self.on_step(f"mutants: {done} tried, {tried['killed']} killed, {tried['survived']} survived")
 
-    def _cover(self, lines: dict[str, frozenset[int]]) -> None:
-        """Which of the changed lines no test ran. What runs during the imports is covered by them."""
+    def _cover(self, code: Mapping[str, frozenset[int]]) -> None:
+        """Which of the changed lines with code no test ran. The imports cover what runs during them."""
         found, trials = self.findings, self.findings.trials
-        found.changed = {path: each & trials.lines(path) - self._aside(path) for path, each in lines.items()}
-        missed = {path: each - trials.ran(path) for path, each in found.changed.items()}
-        found.uncovered = {path: each for path, each in missed.items() if each}
+        for path, lines in self.change.lines().items():
+            found.changed[path] = lines & code[path] - lines_aside(self._now(path))
+            if missed := found.changed[path] - trials.ran(path):
+                found.uncovered[path] = missed
 
-    def _aside(self, path: str) -> frozenset[int]:
-        return lines_aside(self._bytes(path))
-
-    def _bytes(self, path: str) -> bytes:
-        return (self.change.now[path] or "").encode()
+    def _now(self, path: str) -> str:
+        return self.change.now[path] or ""
 
     # --- at the base ---------------------------------------------------------------------------
 

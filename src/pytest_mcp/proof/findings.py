@@ -3,7 +3,7 @@
 The deadline can end a check at any moment, so its steps write here as soon as they know something.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from pytest_mcp.investigation.outcome import Outcome
@@ -86,7 +86,7 @@ class ProofFindings:
     # In the checkout, by node id.
     failing: dict[str, Outcome] = field(default_factory=dict)
     # Lines of each file that changed and have code, and those of them that no test ran.
-    changed: Mapping[str, frozenset[int]] = field(default_factory=dict)
-    uncovered: Mapping[str, frozenset[int]] = field(default_factory=dict)
+    changed: dict[str, frozenset[int]] = field(default_factory=dict)
+    uncovered: dict[str, frozenset[int]] = field(default_factory=dict)
     notices: list[str] = field(default_factory=list)
     is_cut_short: bool = False

@@ -13,7 +13,9 @@ from itertools import accumulate, zip_longest
 from typing import Any, NamedTuple
 
 from pytest_mcp.process.job import MutantJob
-from pytest_mcp.proof.arid import ARID_KEYWORDS, ASIDE_FOLDERS, TALK, is_abstract, is_arid, is_best_so_far, last_name
+from pytest_mcp.proof.arid import ARID_KEYWORDS, ASIDE_FOLDERS, TALK, is_abstract, is_arid, is_best_so_far
+from pytest_mcp.proof.checks import last_name
+from pytest_mcp.proof.suite import parsed
 from pytest_mcp.text import cut_middle, safe_line
 
 # How much of a line is shown.
@@ -90,16 +92,12 @@ class Mutant:
         }
 
 
-def mutants_of(file: str, source: bytes, lines: Collection[int]) -> list[Mutant]:
+def mutants_of(file: str, source: str, lines: Collection[int]) -> list[Mutant]:
     """Of these lines. None of a file that cannot be parsed here."""
-    if not ASIDE_FOLDERS.isdisjoint(file.split("/")[:-1]) or source.startswith(b"\xef\xbb\xbf"):
+    tree = parsed(source)
+    if tree is None or source.startswith("\ufeff") or not ASIDE_FOLDERS.isdisjoint(file.split("/")[:-1]):
         return []
-    try:
-        source.decode("utf-8")
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return []
-    text = _Text(file, source)
+    text = _Text(file, source.encode())
     edits = ((place, edit) for place in _places(tree.body, None, text.rows) for edit in _edits_of(place))
     return [text.mutant(place, edit) for place, edit in edits if edit.node.lineno in lines]
 

@@ -167,7 +167,7 @@ TESTS = """\
 def proof(source: str, path: str = "traps.py") -> tuple[list[Any], dict[str, Any]]:
     """All mutants of a file, and the job that tries them."""
     lines = range(1, source.count("\n") + 2)
-    mutants = mutants_of(path, source.encode(), lines)
+    mutants = mutants_of(path, source, lines)
     job = [each.job(place) for place, each in enumerate(mutants)]
     known = {"lines": {path: f"1-{len(lines)}"}, "mutants": job, "most": 500, "first": []}
     return mutants, {**known, "seconds": 300.0, "limits": None}

@@ -6,14 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pytest_mcp
-from pytest_mcp.proof.arid import lines_aside
+from pytest_mcp.proof.arid import lines_aside, lines_with_code
 from pytest_mcp.proof.mutants import Mutant, in_order, mutants_of
 
 SOURCES = sorted(Path(pytest_mcp.__file__).parent.rglob("*.py"))
 
 
 def of(source: str, file: str = "lib.py") -> list[Mutant]:
-    return mutants_of(file, source.encode(), range(1, source.count("\n") + 2))
+    return mutants_of(file, source, range(1, source.count("\n") + 2))
 
 
 def edits(source: str) -> set[str]:
@@ -22,10 +22,10 @@ def edits(source: str) -> set[str]:
 
 @given(st.sampled_from(SOURCES))
 def test_every_mutant_is_another_program_with_the_same_lines(path: Path) -> None:
-    source = path.read_bytes()
-    whole = ast.dump(ast.parse(source))
+    text = path.read_text(encoding="utf-8")
+    source, whole = text.encode(), ast.dump(ast.parse(text))
 
-    for mutant in mutants_of("lib.py", source, range(source.count(b"\n"))):
+    for mutant in mutants_of("lib.py", text, range(text.count("\n"))):
         changed = mutant.applied_to(source)
         assert changed.count(b"\n") == source.count(b"\n")
         assert ast.dump(ast.parse(changed)) != whole
@@ -82,7 +82,7 @@ def test_nothing_is_edited_that_nobody_would_write_a_test_for(source: str) -> No
 def test_examples_files_that_cannot_be_parsed_and_lines_that_did_not_change_have_none() -> None:
     assert of("x = 1", "examples/shop.py") == []
     assert of("x = = 1") == []
-    assert mutants_of("lib.py", b"x = 1\ny = 2\n", [2])[0].line == 2
+    assert mutants_of("lib.py", "x = 1\ny = 2\n", [2])[0].line == 2
 
 
 def test_every_line_comes_once_before_any_line_comes_twice() -> None:
@@ -100,7 +100,11 @@ def test_edits_of_a_condition_and_of_what_stands_under_it_miss_one_check() -> No
 
 def test_lines_aside_are_those_that_no_test_has_to_run() -> None:
     source = (
-        b"if TYPE_CHECKING:\n    import a\nx = 1\ndef f():\n    raise NotImplementedError\ny = 2  # pragma: no cover\n"
+        "if TYPE_CHECKING:\n    import a\nx = 1\ndef f():\n    raise NotImplementedError\ny = 2  # pragma: no cover\n"
     )
 
     assert lines_aside(source) == {1, 2, 5, 6}
+
+
+def test_lines_with_code_are_those_on_which_a_statement_begins() -> None:
+    assert lines_with_code('"""Words."""\n\n# more\nx = (\n    1)\n') == {4}
