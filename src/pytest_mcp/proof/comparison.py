@@ -118,7 +118,7 @@ class _Comparison:
         known = {each.key for each in old.walk.checks}
         gained = any(each.is_real and each.key not in known for each in new.walk.checks)
         gained = gained or bool(_called(new) - _called(old)) or new.scope.parameters != old.scope.parameters
-        kept = {each.key for each in new.walk.checks} | self._kept_in_class(new)
+        kept = {each.key for each in new.walk.checks}
         # What is still done, and no longer looked at: a new test elsewhere is no substitute.
         unchecked = _statements(new) - _statements(old)
         for each in lost:
@@ -127,12 +127,6 @@ class _Comparison:
                 doubted = gained or each.key in kept or is_implied(each, new.walk.checks)
                 strong = not doubted and (subject(each.claim) in unchecked or not self.elsewhere.may_have(each))
                 yield Weakening(new.file, line, "check deleted", each.written, "", strong)
-
-    def _kept_in_class(self, function: Function) -> set[str]:
-        """Checks of all of its tests, of what is the same in each."""
-        place = function.file, function.name.removesuffix(function.last)
-        same = [new for _, new in self.pairs if (new.file, new.name.removesuffix(new.last)) == place]
-        return {each.key for other in same for each in other.walk.checks if "self." in each.key}
 
 
 def _statements(function: Function) -> set[str]:
