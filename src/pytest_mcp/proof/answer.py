@@ -33,7 +33,10 @@ def proof_answer(findings: ProofFindings) -> CheckResult:
     at_base = with_kills(findings.at_base, findings.trials.killers)
     summary = _summary(findings, at_base)
     survivors = _survivors(findings.trials)
-    new = sorted((each for each in findings.edits.new if each in at_base), key=lambda name: _rank(at_base[name]))
+    new = sorted(
+        (each for each in findings.edits.new if each in at_base),
+        key=lambda name: _WORST_FIRST.index(at_base[name].seen),
+    )
     doubted = [name for name in new if at_base[name].seen != "proves"]
     listed = [*doubted[:MAX_NEW], *new[len(doubted) :][:LISTED_PROVING]]
     strong = [each for each in findings.edits.weakened if each.is_strong]
@@ -41,17 +44,20 @@ def proof_answer(findings: ProofFindings) -> CheckResult:
     return CheckResult(
         verdict=verdict_of(summary, has_change=findings.has_change, is_whole=_is_whole(findings), weakened=len(strong)),
         summary=summary,
-        new_tests=[_new_test(name, at_base[name]) for name in listed],
-        weakened=[_weakened(each) for each in weakened[:MAX_WEAKENED]],
+        new_tests=[
+            NewTest(node_id=in_line(name), at_base=at_base[name].seen, why=_cut(at_base[name].why)) for name in listed
+        ],
+        weakened=[
+            WeakenedTest(
+                file=in_line(e.file), line=e.line, what=_cut(e.what), before=_cut(e.before), after=_cut(e.after)
+            )
+            for e in weakened[:MAX_WEAKENED]
+        ],
         survivors=survivors[:MAX_SURVIVORS],
         not_covered=_not_covered(findings),
         notices=[*findings.notices, *_notices(findings, at_base, len(survivors))],
         rerun={"node_ids": list(findings.failing)[:MAX_RERUN]} if findings.failing else None,
     )
-
-
-def _rank(at_base: ShownAtBase) -> int:
-    return _WORST_FIRST.index(at_base.seen)
 
 
 def verdict_of(summary: ProofSummary, *, has_change: bool, is_whole: bool, weakened: int) -> ProofVerdict:
@@ -92,16 +98,6 @@ def _summary(findings: ProofFindings, at_base: dict[str, ShownAtBase]) -> ProofS
     )
 
 
-def _new_test(name: str, at_base: ShownAtBase) -> NewTest:
-    return NewTest(node_id=in_line(name), at_base=at_base.seen, why=_cut(at_base.why))
-
-
-def _weakened(each: Weakening) -> WeakenedTest:
-    return WeakenedTest(
-        file=in_line(each.file), line=each.line, what=_cut(each.what), before=_cut(each.before), after=_cut(each.after)
-    )
-
-
 def _survivors(trials: Trials) -> list[Survivor]:
     """One for each check that is missing, and each text."""
     seen: set[object] = set()
@@ -115,6 +111,10 @@ def _survivors(trials: Trials) -> list[Survivor]:
             found.append(Survivor(file=in_line(mutant.file), line=mutant.line, **sides, tests=tests))
         seen |= keys
     return found
+
+
+def _texts(each: Weakening) -> dict[str, str]:
+    return {"what": _cut(each.what), "before": _cut(each.before), "after": _cut(each.after)}
 
 
 def _not_covered(findings: ProofFindings) -> list[NotCovered]:

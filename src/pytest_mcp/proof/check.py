@@ -65,7 +65,7 @@ async def check(request: CheckChange, project: Project) -> ProofFindings:
 
     on_step("comparing with the base")
     repository, base, change = await compare(config, request.base, deadline)
-    findings = ProofFindings(base.name)
+    findings = ProofFindings()
     if not change.sources and not change.tests:
         return replace(findings, has_change=False)
     findings.edits = await in_thread(partial(compare_tests, change.before, change.now))

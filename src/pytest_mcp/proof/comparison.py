@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
+from typing import TypeVar
 
 from pytest_mcp.proof.checks import CheckInTest, calls_in, last_name, one_line, words_in
 from pytest_mcp.proof.collection import lowered
@@ -171,15 +172,19 @@ _DEFINED = re.compile(
     r"\b(?:def|class)\s+(\w+)|^(?: {4})?(\w+)(?: *=[^=]|: \w)|\bself\.(\w+)(?: *=[^=]|: )", re.MULTILINE
 )
 
+_Key = TypeVar("_Key", Id, int)
 # Checks that belong together, those that are lost, and those that are new.
 Paired = tuple[list[tuple[CheckInTest, CheckInTest]], list[CheckInTest], list[CheckInTest]]
 
 
 def renamed(gone: Sequence[Function], fresh: Sequence[Function]) -> dict[Id, Id]:
-    """The most similar ones first."""
-    scores = ((_likeness(old, new), old.id, new.id) for old in gone for new in fresh)
-    found: dict[Id, Id] = {}
-    for _, old, new in sorted((each for each in scores if each[0] >= SIMILAR_BODIES), reverse=True):
+    return _best((_likeness(old, new), old.id, new.id) for old in gone for new in fresh)
+
+
+def _best(scores: Iterable[tuple[float, _Key, _Key]]) -> dict[_Key, _Key]:
+    """Pairs of what belongs together at all, the most similar ones first."""
+    found: dict[_Key, _Key] = {}
+    for _, old, new in sorted((each for each in scores if each[0]), reverse=True):
         if old not in found and new not in found.values():
             found[old] = new
     return found
@@ -193,7 +198,10 @@ def _likeness(old: Function, new: Function) -> float:
     # A test of the same name is the same test; in another class, unless nearly nothing of it is left.
     bonus = SIMILAR_BODIES if old.name == new.name else 0.4 if old.last == new.last else 0
     matcher = SequenceMatcher(None, old.body.split(), new.body.split(), autojunk=False)
-    return matcher.ratio() + bonus if matcher.quick_ratio() + bonus >= SIMILAR_BODIES else 0
+    if matcher.quick_ratio() + bonus < SIMILAR_BODIES:
+        return 0
+    likeness = matcher.ratio() + bonus
+    return likeness if likeness >= SIMILAR_BODIES else 0
 
 
 def paired(before: Sequence[CheckInTest], now: Sequence[CheckInTest]) -> Paired:
@@ -206,12 +214,10 @@ def paired(before: Sequence[CheckInTest], now: Sequence[CheckInTest]) -> Paired:
             pairs.append((check, twin))
             old.remove(check)
             new.remove(twin)
-    scores = [(score, i, j) for i, a in enumerate(old) for j, b in enumerate(new) if (score := _alike(a, b))]
-    olds, news = dict(enumerate(old)), dict(enumerate(new))
-    for _, i, j in sorted(scores, reverse=True):
-        if i in olds and j in news:
-            pairs.append((olds.pop(i), news.pop(j)))
-    return pairs, list(olds.values()), list(news.values())
+    found = _best((_alike(a, b), i, j) for i, a in enumerate(old) for j, b in enumerate(new))
+    pairs += [(old[i], new[j]) for i, j in found.items()]
+    lost = [each for i, each in enumerate(old) if i not in found]
+    return pairs, lost, [each for j, each in enumerate(new) if j not in found.values()]
 
 
 def _alike(old: CheckInTest, new: CheckInTest) -> float:

@@ -75,9 +75,6 @@ class Trials:
 
 @dataclass
 class ProofFindings:
-    """`problem` says why there is no more."""
-
-    base: str = ""
     has_change: bool = True
     edits: TestEdits = field(default_factory=lambda: TestEdits((), (), ()))
     trials: Trials = field(default_factory=Trials)
