@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 # For one mutant tests are chosen that take so long together.
 MAX_SECONDS = 10.0
 # Mutants are begun for so many times as long as all tests took, or for so many seconds.
-TIMES, LEAST_SECONDS = 5.0, 10.0
+TIMES, LEAST_SECONDS = 5.0, 30.0
 # How often all tests are begun again behind one that ends the process.
 MAX_DEATHS = 5
 # How many tests are named of a mutant that survives.

@@ -195,7 +195,11 @@ def _edits_in(node: ast.AST, parent: ast.AST) -> Iterator[_Edit]:
         text = ast.unparse(other)
         is_inner = isinstance(parent, ast.expr) and kind in ("arithmetic", "boolean", "condition")
         yield _Edit(kind, node, f"({text})" if is_inner else text)  # type: ignore[arg-type]
+    # Of what is called for more than is taken of it, the number makes no difference.
+    is_taken_of = isinstance(node, ast.Call) and isinstance(parent, ast.Subscript)
     for child in ast.iter_child_nodes(node):
+        if is_taken_of and isinstance(child, ast.Constant):
+            continue
         if isinstance(child, ast.keyword) and child.arg not in ARID_KEYWORDS:
             yield from _edits_in(child.value, node)
         elif isinstance(child, ast.expr | ast.comprehension):

@@ -73,6 +73,7 @@ def test_an_edit_is_one_that_a_test_should_notice(source: str, expected: set[str
         "if x > best:\n    best = x",
         "x: int = y",
         "x = a + 'text'",
+        "x = counts.most_common(1)[key]",
     ],
 )
 def test_nothing_is_edited_that_nobody_would_write_a_test_for(source: str) -> None:
