@@ -54,7 +54,7 @@ _EFFECTS = (ast.Expr, ast.AugAssign, ast.Raise, ast.Delete, ast.Continue)
 
 # The most telling first.
 _KINDS = (
-    *("deleted", "boundary", "number", "comparison", "condition", "returned", "arithmetic", "boolean", "flag", "text"),
+    *("deleted", "comparison", "condition", "returned", "boolean", "boundary", "arithmetic", "number", "flag", "text"),
 )
 # New code that keeps the variables of its function, which a function that lives needs; behind it is the old code.
 _KEEPING = {"deleted": b"if 0: %s", "returned": b"(None if 1 else (%s))"}
@@ -195,11 +195,7 @@ def _edits_in(node: ast.AST, parent: ast.AST) -> Iterator[_Edit]:
         text = ast.unparse(other)
         is_inner = isinstance(parent, ast.expr) and kind in ("arithmetic", "boolean", "condition")
         yield _Edit(kind, node, f"({text})" if is_inner else text)  # type: ignore[arg-type]
-    # Of what is called for more than is taken of it, the number makes no difference.
-    is_taken_of = isinstance(node, ast.Call) and isinstance(parent, ast.Subscript)
     for child in ast.iter_child_nodes(node):
-        if is_taken_of and isinstance(child, ast.Constant):
-            continue
         if isinstance(child, ast.keyword) and child.arg not in ARID_KEYWORDS:
             yield from _edits_in(child.value, node)
         elif isinstance(child, ast.expr | ast.comprehension):
@@ -219,7 +215,8 @@ def _changed(node: ast.AST, parent: ast.AST) -> Iterator[tuple[str, ast.expr]]:
             yield "condition", operand
         case ast.Constant(bool(value)):
             yield "flag", ast.Constant(not value)
-        case ast.Constant(int(value) | float(value)):
+        # Of what is passed, and of defaults, one more was seldom another result.
+        case ast.Constant(int(value) | float(value)) if not isinstance(parent, ast.Call):
             yield "number", ast.Constant(value + 1)
         case ast.Constant(str(value)) if value and isinstance(parent, ast.Compare | ast.Subscript | ast.Return):
             yield "text", ast.Constant(f"XX{value}")

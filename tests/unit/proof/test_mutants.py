@@ -45,7 +45,7 @@ def test_every_mutant_is_another_program_with_the_same_lines(path: Path) -> None
         ("if ready:\n    go()", {"if not ready:", "pass"}),
         ("def f():\n    return g()", {"return None"}),
         ("self.x = y", {"pass"}),
-        ("items.append(1)", {"pass", "items.append(2)"}),
+        ("items.append(1)", {"pass"}),
         ("x = (a <\n     b)", {"x = (a <= b)"}),
     ],
 )
@@ -73,7 +73,7 @@ def test_an_edit_is_one_that_a_test_should_notice(source: str, expected: set[str
         "if x > best:\n    best = x",
         "x: int = y",
         "x = a + 'text'",
-        "x = counts.most_common(1)[key]",
+        "x = text.rfind(' ', 1)",
     ],
 )
 def test_nothing_is_edited_that_nobody_would_write_a_test_for(source: str) -> None:
@@ -94,7 +94,7 @@ def test_every_line_comes_once_before_any_line_comes_twice() -> None:
 
 
 def test_edits_of_a_condition_and_of_what_stands_under_it_miss_one_check() -> None:
-    source = "if a < 1:\n    b.append(2)\n    if c:\n        d.append(2)\nelif e < 1:\n    f.append(2)\n"
+    source = "if a < 1:\n    b.append(g + 2)\n    if c:\n        d.append(g + 2)\nelif e < 1:\n    f.append(g + 2)\n"
 
     assert {mutant.line: mutant.check for mutant in of(source)} == {1: 1, 2: 1, 3: 1, 4: 3, 5: 5, 6: 5}
 
