@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Callable, Iterator, Sequence
 
 import pytest
 from fork import Forks, Limit
-from living_code import LivingCode, NotHonest, Same
+from living_code import LivingCode, NotHonest, Patch, Same
 from source_lines import ranges_of
 from tests_in_fork import TestsInFork, base_name, has_failed, numbers
 
@@ -169,16 +169,15 @@ class Proving(TestsInFork):
             raise NotHonest("it runs during the imports" if ran_at_import else "its tests do not always pass")
         source = self.living.source(path)
         with self.on_disk(path, source[:start] + text + source[end:], mutant["number"]):
-            ended = self.forks.run(partial(self.run_mutated, patch, tests), self.limit(tests))
-        self.drop_output()
-        begun = [record["test"] for record in ended.records if record["k"] == "begun"]
-        outcomes = [record["outcome"] for record in ended.records if record["k"] == "ended"]
-        if ended.how == "done" and len(outcomes) == len(tests) and not has_failed(outcomes):
-            if ran_at_import:
-                raise NotHonest("its line ran during the imports too")
+            how, begun = self.attempt(tests, patch)
+        if how == "passed" and ran_at_import:
+            raise NotHonest("its line ran during the imports too")
+        return self.judged(how, begun, tests)
+
+    def judged(self, how: str, begun: list[int], tests: list[int]) -> dict[str, Any]:
+        if how == "passed":
             return {"outcome": "survived", "tests": self.names(tests[:NAMED])}
         if begun and self.passes(tests[: tests.index(begun[-1]) + 1]):
-            how = "failed" if ended.how == "done" else ended.how
             return {"outcome": "killed", "why": how, "tests": self.names(begun[-1:])}
         self.unsteady.update(begun[-1:])
         return {"outcome": "unstable", "why": "its tests fail in a fork without it too"}
@@ -191,20 +190,27 @@ class Proving(TestsInFork):
         chosen = [place for place, so_far in zip(near, seconds) if so_far <= MAX_SECONDS] or near[:1]
         return [place for place in chosen if place not in self.unsteady]
 
-    def run_mutated(self, patch: Any, tests: Sequence[int], say: Callable[..., Any]) -> None:
-        patch.apply()
-        self.run_tests(tests, say)
-
     def passes(self, tests: list[int]) -> bool:
         """Whether all of them pass, one after the other, without a mutant."""
-        if tuple(tests) not in self.steady:
-            ended = self.forks.run(partial(self.run_tests, tests), self.limit(tests))
-            self.drop_output()
-            outcomes = [record["outcome"] for record in ended.records if record["k"] == "ended"]
-            if ended.how != "done" or outcomes != ["passed"] * len(tests):
-                return False
+        if tuple(tests) not in self.steady and self.attempt(tests, Patch([], []))[0] == "passed":
             self.steady.add(tuple(tests))
-        return True
+        return tuple(tests) in self.steady
+
+    def attempt(self, tests: list[int], patch: Patch) -> tuple[str, list[int]]:
+        """`passed` if all of them do in a fork, or how it ended before that; and those that began."""
+
+        def work(say: Callable[..., Any]) -> None:
+            patch.apply()
+            self.run_tests(tests, say)
+
+        ended = self.forks.run(work, self.limit(tests))
+        self.drop_output()
+        begun = [record["test"] for record in ended.records if record["k"] == "begun"]
+        outcomes = [record["outcome"] for record in ended.records if record["k"] == "ended"]
+        if ended.how != "done":
+            return ended.how, begun
+        has_passed = len(outcomes) == len(tests) and not has_failed(outcomes)
+        return "passed" if has_passed else "failed", begun
 
     @contextmanager
     def on_disk(self, path: str, content: bytes, number: int) -> Iterator[None]:
