@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 # For one mutant tests are chosen that take so long together.
 MAX_SECONDS = 10.0
-# Mutants are begun for so many times as long as all tests took, or for so many seconds.
-TIMES, LEAST_SECONDS = 5.0, 30.0
+# Mutants are begun for so many seconds at least, and as many times as the job says as long as all tests took.
+LEAST_SECONDS = 20.0
 # How often all tests are begun again behind one that ends the process.
 MAX_DEATHS = 5
 # How many tests are named of a mutant that survives.
@@ -131,7 +131,7 @@ class Proving(TestsInFork):
 
     def try_mutants(self, has_threads: bool) -> None:
         left, taken = self.proof["most"], self.clock() - self.started
-        seconds = min(self.proof["seconds"], taken + max(LEAST_SECONDS, TIMES * taken))
+        seconds = min(self.proof["seconds"], taken + max(LEAST_SECONDS, self.proof["times"] * taken))
         for mutant in self.proof["mutants"]:
             if left <= 0 or self.clock() - self.started > seconds:
                 return

@@ -122,8 +122,9 @@ class Proof(TypedDict):
     most: int
     # Names of tests, without parameters, that run first.
     first: list[str]
-    # Before the last mutant is begun.
+    # Before the last mutant is begun: so many seconds, and so many times what all tests took.
     seconds: float
+    times: float
     # How long each test takes elsewhere: each runs in a fork of its own, limited by that, and no mutants are tried.
     limits: dict[str, float] | None
 

@@ -3,6 +3,8 @@
 Survivors that miss the same check are one entry. Entries beyond the limits are counted in a notice.
 """
 
+from itertools import chain
+
 from pytest_mcp.proof.at_base import ShownAtBase, function_of, with_kills
 from pytest_mcp.proof.findings import ProofFindings, Trials
 from pytest_mcp.proof.result import (
@@ -33,25 +35,14 @@ def proof_answer(findings: ProofFindings) -> CheckResult:
     at_base = with_kills(findings.at_base, findings.trials.killers)
     summary = _summary(findings, at_base)
     survivors = _survivors(findings.trials)
-    new = sorted(
-        (each for each in findings.edits.new if each in at_base),
-        key=lambda name: _WORST_FIRST.index(at_base[name].seen),
-    )
-    doubted = [name for name in new if at_base[name].seen != "proves"]
-    listed = [*doubted[:MAX_NEW], *new[len(doubted) :][:LISTED_PROVING]]
     strong = [each for each in findings.edits.weakened if each.is_strong]
     weakened = [*strong, *(each for each in findings.edits.weakened if not each.is_strong)]
     return CheckResult(
         verdict=verdict_of(summary, has_change=findings.has_change, is_whole=_is_whole(findings), weakened=len(strong)),
         summary=summary,
-        new_tests=[
-            NewTest(node_id=in_line(name), at_base=at_base[name].seen, why=_cut(at_base[name].why)) for name in listed
-        ],
+        new_tests=_new_tests(findings, at_base),
         weakened=[
-            WeakenedTest(
-                file=in_line(e.file), line=e.line, what=_cut(e.what), before=_cut(e.before), after=_cut(e.after)
-            )
-            for e in weakened[:MAX_WEAKENED]
+            WeakenedTest(file=in_line(each.file), line=each.line, **_texts(each)) for each in weakened[:MAX_WEAKENED]
         ],
         survivors=survivors[:MAX_SURVIVORS],
         not_covered=_not_covered(findings),
@@ -98,6 +89,18 @@ def _summary(findings: ProofFindings, at_base: dict[str, ShownAtBase]) -> ProofS
     )
 
 
+def _new_tests(findings: ProofFindings, at_base: dict[str, ShownAtBase]) -> list[NewTest]:
+    known = [each for each in findings.edits.new if each in at_base]
+    new = {seen: [each for each in known if at_base[each].seen == seen] for seen in _WORST_FIRST}
+    proving = new.pop("proves")[:LISTED_PROVING]
+    listed = [*chain.from_iterable(new.values())][:MAX_NEW] + proving
+    return [NewTest(node_id=in_line(name), at_base=at_base[name].seen, why=_cut(at_base[name].why)) for name in listed]
+
+
+def _texts(each: Weakening) -> dict[str, str]:
+    return {"what": _cut(each.what), "before": _cut(each.before), "after": _cut(each.after)}
+
+
 def _survivors(trials: Trials) -> list[Survivor]:
     """One for each check that is missing, and each text."""
     seen: set[object] = set()
@@ -111,10 +114,6 @@ def _survivors(trials: Trials) -> list[Survivor]:
             found.append(Survivor(file=in_line(mutant.file), line=mutant.line, **sides, tests=tests))
         seen |= keys
     return found
-
-
-def _texts(each: Weakening) -> dict[str, str]:
-    return {"what": _cut(each.what), "before": _cut(each.before), "after": _cut(each.after)}
 
 
 def _not_covered(findings: ProofFindings) -> list[NotCovered]:

@@ -34,6 +34,7 @@ from pytest_mcp.proof.comparison import compare_tests
 from pytest_mcp.proof.findings import ProofFindings, Trials
 from pytest_mcp.proof.mutants import Mutant, in_order, mutants_of
 from pytest_mcp.proof.result import CheckChange
+from pytest_mcp.python.interpreter import Candidate
 from pytest_mcp.report.coverage import ranges_of
 from pytest_mcp.run.attempt import Call
 from pytest_mcp.run.ledger import Ledger
@@ -51,31 +52,36 @@ MORE_RUNS = 2
 MAX_FAILING = 50
 # Of the time that is left when the project's Python is known, mutants are begun in this share.
 SHARE_OF_MUTANTS = 0.9
+# And so many times as long as all tests took.
+TIMES = 5.0
+NO_MUTANTS: Proof = {
+    "lines": {},
+    "mutants": [],
+    "most": 0,
+    "first": [],
+    "seconds": 0.0,
+    "times": 0.0,
+    "limits": None,
+}
 
 
 async def check(request: CheckChange, project: Project) -> ProofFindings:
     """Raises InvalidParams if the base is no commit or there is no repository."""
-    config = project.config
+    config, numbers = project.config, count(1)
     seconds = request.timeout or config.default_timeout
     end, deadline = anyio.current_time() + seconds, deadline_of_runs(seconds)
-    numbers = count(1)
 
     def on_step(words: str) -> None:
         project.on_progress(Steps(next(numbers), words))
 
     on_step("comparing with the base")
     repository, base, change = await compare(config, request.base, deadline)
-    findings = ProofFindings()
     if not change.sources and not change.tests:
-        return replace(findings, has_change=False)
-    findings.edits = await in_thread(partial(compare_tests, change.before, change.now))
+        return ProofFindings(has_change=False)
+    findings = ProofFindings(edits=await in_thread(partial(compare_tests, change.before, change.now)))
     targets = _targets(change)
     on_step("collecting")
-    trial = await _collected(targets, project, int(deadline.left))
-    if trial.error is not None:
-        raise trial.error
-    assert trial.chosen is not None
-    runner = Runner(config, trial.chosen, deadline, end)
+    runner = Runner(config, await _chosen(targets, project, int(deadline.left)), deadline, end)
     steps = _Steps(request, runner, repository, base, change, targets, findings, on_step)
     with anyio.move_on_at(end) as scope:
         await steps.run()
@@ -95,8 +101,8 @@ def _targets(change: TwoSides) -> list[str]:
     return [*dict.fromkeys(files)][:MAX_NODE_IDS]
 
 
-async def _collected(targets: Sequence[str], project: Project, seconds: int) -> Trial[DiscoverTargets]:
-    """Of the nearest file, to find the project's Python; of everything if pytest does not collect that file."""
+async def _chosen(targets: Sequence[str], project: Project, seconds: int) -> Candidate:
+    """The project's Python, found by collecting the nearest file; everything if pytest does not collect that file."""
     config = project.config
 
     async def collect(*paths: str) -> Trial[DiscoverTargets]:
@@ -105,7 +111,11 @@ async def _collected(targets: Sequence[str], project: Project, seconds: int) -> 
         return await try_interpreters(Call(request, Project(config, project.spare)), max(1, seconds))
 
     trial = await collect(*targets[:1])
-    return await collect() if isinstance(trial.error, InvalidParams | ExecutionFailed) and targets else trial
+    if isinstance(trial.error, InvalidParams | ExecutionFailed) and targets:
+        trial = await collect()
+    if trial.chosen is None or trial.error is not None:
+        raise trial.error or AssertionError("there is a Python, or an error")
+    return trial.chosen
 
 
 @dataclass
@@ -178,6 +188,7 @@ class _Steps:
             "most": self.request.mutants,
             "first": [*self.findings.edits.new, *self.findings.edits.edited],
             "seconds": SHARE_OF_MUTANTS * self.runner.deadline.left,
+            "times": TIMES,
             "limits": None,
         }
 
@@ -247,7 +258,7 @@ class _Steps:
             runner = self.runner.at(tree.top, instead_of=tree.checkout)
             files = [*dict.fromkeys(each.id.partition("::")[0] for each in chosen)]
             limits = {each.id: each.seconds for each in chosen}
-            job: Proof = {"lines": {}, "mutants": [], "most": 0, "first": [], "seconds": 0.0, "limits": limits}
+            job: Proof = {**NO_MUTANTS, "limits": limits}
             ledger = (await runner.prove(files, job, [*limits])).ledger
             known = [name for name, each in by_function.items() if each]
             names = self.change.new_names()

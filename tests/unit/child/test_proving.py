@@ -170,7 +170,7 @@ def proof(source: str, path: str = "traps.py") -> tuple[list[Any], dict[str, Any
     mutants = mutants_of(path, source, lines)
     job = [each.job(place) for place, each in enumerate(mutants)]
     known = {"lines": {path: f"1-{len(lines)}"}, "mutants": job, "most": 500, "first": []}
-    return mutants, {**known, "seconds": 300.0, "limits": None}
+    return mutants, {**known, "seconds": 300.0, "times": 300.0, "limits": None}
 
 
 def dedented(source: str) -> str:
