@@ -1,5 +1,6 @@
 """The two sides of a change: what git has of each changed file at the base, and what is there now."""
 
+import ast
 import re
 from collections.abc import Mapping
 from contextlib import suppress
@@ -14,6 +15,7 @@ from pytest_mcp.changed.working_tree import Base, TreeComparison
 from pytest_mcp.config.model import Config
 from pytest_mcp.investigation.base import find_base
 from pytest_mcp.process.background import in_thread
+from pytest_mcp.proof.suite import parsed
 from pytest_mcp.report.coverage import lines_in
 from pytest_mcp.run.attempt import Deadline
 from pytest_mcp.run.run import ALL_LINES, Reach
@@ -34,13 +36,23 @@ class TwoSides:
     @property
     def tests(self) -> list[str]:
         """Changed files that stay as they are now when the source of the base is tried."""
-        return sorted(path for path in self.comparison.changes.files if is_kept(path))
+        return sorted(path for path in self.comparison.changes.files if is_kept(path) and self._is_other_code(path))
 
     @property
     def sources(self) -> list[str]:
         """All others, but for documents."""
         files = reach.without_caches(self.comparison.changes).files
-        return sorted(path for path in files if not is_kept(path) and not path.endswith(_IN_WORDS))
+        kept = (path for path in files if not is_kept(path) and not path.endswith(_IN_WORDS))
+        return sorted(path for path in kept if self._is_other_code(path))
+
+    def _is_other_code(self, path: str) -> bool:
+        """Whether more than comments and white space changed."""
+        before, now = parsed(self.before.get(path)), parsed(self.now.get(path))
+        if not path.endswith(".py") or before is None or now is None:
+            return True
+        with suppress(RecursionError):
+            return ast.dump(before) != ast.dump(now)
+        return True
 
     def lines(self) -> dict[str, frozenset[int]]:
         """New and replaced lines of the changed Python source."""

@@ -79,6 +79,8 @@ async def check(request: CheckChange, project: Project) -> ProofFindings:
     if not change.sources and not change.tests:
         return ProofFindings(has_change=False)
     findings = ProofFindings(edits=await in_thread(partial(compare_tests, change.before, change.now)))
+    if not change.sources:
+        findings.notices.append("only tests or their settings changed, so there is no source that they could prove")
     targets = _targets(change)
     on_step("collecting")
     runner = Runner(config, await _chosen(targets, project, int(deadline.left)), deadline, end)
@@ -134,7 +136,7 @@ class _Steps:
     async def run(self) -> None:
         found = self.findings
         if not self.targets and self.change.reach.reason is None:
-            found.notices.append("no test imports what changed, directly or through other modules")
+            found.notices.append("no test reaches what changed")
             self._cover({path: lines_with_code(self._now(path)) for path in self.change.lines()})
             return
         with self.scope:
