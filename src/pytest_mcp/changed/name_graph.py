@@ -23,14 +23,8 @@ from pytest_mcp.changed.mention import Chain, FileMentions, Mention, Origin
 from pytest_mcp.changed.module_names import Modules
 from pytest_mcp.changed.project_files import is_of_tests
 from pytest_mcp.changed.spread import Key, Spread
-from pytest_mcp.changed.telltales import DATA
+from pytest_mcp.changed.telltales import DATA, UNMENTIONED
 
-# pytest, unittest, Python and its standard library call these without a mention.
-_UNMENTIONED = re.compile(
-    r"(?:__\w+__|test\w*|setup\w*|teardown\w*|setUp\w*|tearDown\w*|async(?:SetUp|TearDown)|runTest|pytest_\w+"
-    r"|_missing_|_generate_next_value_|write|writelines|read1?|readinto1?|readline|readlines|flush|close|isatty|fileno"
-    r"|readable|writable|seekable|seek|tell|emit|utcoffset|dst|tzname|keys|run|default|mro)\Z"
-)
 _SESSION_HOOK = re.compile(r"pytest_(?!runtest|generate_tests|fixture|pyfunc|pycollect|assert|make_param)")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _CODE = re.compile(r"\.([A-Za-z_]\w{0,60})|\b([A-Za-z_]\w{0,60})\(")
@@ -103,7 +97,7 @@ class NameGraph:
                     ends = self._lookup.imported(path, each, (), set())
                     yield from (end for end in ends if end[0] == "def")
                 for file in self._lookup.stars(path, each):
-                    names = filter(_UNMENTIONED.match, self._lookup.definitions(file))
+                    names = filter(UNMENTIONED.match, self._lookup.definitions(file))
                     yield from (("def", file, star) for star in names)
         for word in self._words:
             yield from self._dotted(word.replace(":", "."), is_text=True)
@@ -258,7 +252,7 @@ class NameGraph:
             called = ("called", path, name, method)
             self._name(method, called)
             self.spread.pair(("def", path, name), called, ("def", path, full))
-            if is_open or _UNMENTIONED.match(method) or self._lookup.kind(("def", path, full)) == "class":
+            if is_open or UNMENTIONED.match(method) or self._lookup.kind(("def", path, full)) == "class":
                 yield "def", path, full
         for one in family:
             for other in family:
@@ -298,19 +292,18 @@ class NameGraph:
         for each in self._modules.called(stem):
             yield from (("value", each), ("def", each, AS_PROGRAM), ("def", each, AT_IMPORT))
 
-    def _expand_code(self, word: str) -> Iterator[Key]:
+    def _expand_code(self, word: str) -> tuple[()]:
         self.spread.pair(("flag", "executes"), ("code", word), ("any", word))
-        yield from ()
+        return ()
 
-    def _expand_text(self, word: str) -> Iterator[Key]:
-        if word in self._modules.files:
-            self.spread.pair(("flag", "imports"), ("text", word), ("value", word))
-            return
-        self.spread.pair(("flag", "computes"), ("text", word), ("any", word))
-        self.spread.pair(("flag", "imports"), ("text", word), ("any", word))
+    def _expand_text(self, word: str) -> tuple[()]:
+        is_file = word in self._modules.files
+        self.spread.pair(("flag", "imports"), ("text", word), ("value" if is_file else "any", word))
+        if not is_file:
+            self.spread.pair(("flag", "computes"), ("text", word), ("any", word))
         if word.endswith("_"):
             self.spread.pair(("flag", "computes"), ("text", word), ("prefix", word))
-        yield from ()
+        return ()
 
     def _computed(self, strings: Iterable[str]) -> Iterator[Key]:
         yield from (

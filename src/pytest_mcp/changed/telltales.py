@@ -1,5 +1,7 @@
 """Names whose use shows that code finds other code in some way that no syntax tree shows."""
 
+import re
+
 
 def words(text: str) -> frozenset[str]:
     return frozenset(text.split())
@@ -61,4 +63,10 @@ QUIET = HARMLESS | words(
     "difference dirname basename abspath realpath normpath exists resolve joinpath with_name with_suffix "
     "version_info python_version fixture parametrize skipif skip xfail usefixtures filterwarnings param array arange "
     "urljoin urlparse quote linspace zeros ones asarray log sqrt deg2rad radians "
+)
+# pytest, unittest, Python and its standard library call these without a mention.
+UNMENTIONED = re.compile(
+    r"(?:__\w+__|test\w*|setup\w*|teardown\w*|setUp\w*|tearDown\w*|async(?:SetUp|TearDown)|runTest|pytest_\w+"
+    r"|_missing_|_generate_next_value_|write|writelines|read1?|readinto1?|readline|readlines|flush|close|isatty|fileno"
+    r"|readable|writable|seekable|seek|tell|emit|utcoffset|dst|tzname|keys|run|default|mro)\Z"
 )
