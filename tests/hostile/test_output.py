@@ -63,7 +63,7 @@ def test_a_flood_is_bounded_in_answer_and_memory_and_what_was_cut_is_counted(ser
     said = json.dumps(answer, ensure_ascii=False)
     assert len(said) < MAX_ANSWER
     assert re.search(COUNTED[how], said)
-    assert re.match(r":\d+: ", answer["tests"][0]["traceback"])
+    assert "test_a.py:" in answer["tests"][0]["traceback"]
     assert server.memory("VmHWM") - before < GROWTH
 
 

@@ -175,7 +175,6 @@ class _Ladder:
         self.usual = ExampleStyle(
             captured=CAPTURED if report.captures else 0,
             variables=report.locals,
-            whole_places=self.scale > 1 or request.detail == "tests",
             lines=round(LINES * self.scale),
             width=round(WIDTH * self.scale),
         )

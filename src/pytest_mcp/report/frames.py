@@ -51,8 +51,6 @@ class ExampleStyle:
     arguments: bool = True
     outer_frames: bool = True
     variables: bool = False
-    # Otherwise those in the test's own file have no path, and that of the test no function: its id says both.
-    whole_places: bool = True
     # Of each exception's text, so many lines of so many characters.
     lines: int = LINES
     width: int = WIDTH
@@ -108,7 +106,7 @@ def frame_lines(raised: Raised, node_id: str, style: ExampleStyle) -> Iterator[s
             if index in stated:
                 yield from _stated(frame, node_id, style, innermost=index in own[-1:])
             elif style.outer_frames:
-                yield _place(frame, node_id, style)
+                yield _place(frame)
             if times[_code(frame)] > 1 and (index in stated or style.outer_frames):
                 yield f"    [{times[_code(frame)] - 1} more frames like this]"
 
@@ -168,22 +166,14 @@ def _folded(frames: list[Frame]) -> Iterator[str]:
     yield f"... {len(frames)} frame{'s' if len(frames) > 1 else ''} in {', '.join(packages[:2])}{more}"
 
 
-def _place(frame: Frame, node_id: str, style: ExampleStyle) -> str:
-    """Without what the id of the test says."""
-    is_said = not style.whole_places and frame.path == node_id.partition("::")[0]
-    function = None if is_said and frame.function == test_function(node_id) else frame.function
-    return f"{'' if is_said else places.short(frame.path)}:{frame.line}:" + (f" in {function}" if function else "")
+def _place(frame: Frame) -> str:
+    return f"{places.short(frame.path)}:{frame.line}:" + (f" in {frame.function}" if frame.function else "")
 
 
 def _stated(frame: Frame, node_id: str, style: ExampleStyle, *, innermost: bool) -> Iterator[str]:
-    place = _place(frame, node_id, style)
-    statement = _statement(frame.statement or "")
-    if not statement or (frame.place in style.stated_above and frame.function != test_function(node_id)):
-        yield place
-    elif place == f":{frame.line}:":
-        yield f"{place} {statement}"
-    else:
-        yield from (place, f"    {statement}")
+    yield _place(frame)
+    if frame.statement and (frame.place not in style.stated_above or frame.function == test_function(node_id)):
+        yield f"    {_statement(frame.statement)}"
     if innermost and style.variables and frame.variables:
         yield from _variables(frame.variables)
     elif innermost and style.arguments:

@@ -48,18 +48,6 @@ def test_a_message_says_two_long_texts_once_that_begin_and_end_alike(right: str,
     assert message == f"AssertionError: assert {left} == {shown}"
 
 
-def test_frames_in_the_tests_own_file_leave_out_what_its_id_says() -> None:
-    helper = ("tests/test_cart.py:30", "check", "assert cart.total() == total(cart)")
-
-    assert rendered(raised("ValueError: no", TEST, helper, SOURCE, node_id=NODE), whole_places=False) == [
-        ":7: assert total(cart) == 3",
-        ":30: in check",
-        "    assert cart.total() == total(cart)",
-        "src/shop/cart.py:12: in total",
-        "    return sum(cart)",
-    ]
-
-
 def test_the_tests_own_statement_is_shown_however_deep_the_way_to_the_failure() -> None:
     deep = [(f"src/shop/way.py:{number}", f"step{number}", "further()") for number in range(30)]
     *_, least = ExampleStyle().reduced()

@@ -78,7 +78,7 @@ async def test_a_monorepo_with_nested_ini_files_has_ids_relative_to_the_root(eve
     ]
     assert {test["file"] for test in nested["tests"]} == {"one/tests/test_same.py"}
     answer = await every_bench.execute(path="one")
-    assert answer["tests"][0]["traceback"].startswith(":1: ")
+    assert answer["tests"][0]["traceback"].startswith("one/tests/test_same.py:1: in check_it\n")
     assert answer["rerun"] == {"node_ids": ["one/tests/test_same.py::check_it"]}
     # One by one, since all that a call names decides together which settings are used.
     for node_id in {test["node_id"] for test in (*whole["tests"], *nested["tests"])}:
