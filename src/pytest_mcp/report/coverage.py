@@ -190,16 +190,16 @@ def _coverage_file(file: CoveredFile, most: int | None) -> CoverageFile:
 
 def _summary(measured: MeasuredCoverage) -> str:
     lines, ran = measured.lines, measured.lines - measured.missed
+    counted = "line" if lines == 1 else "lines"
     if measured.since is not None:
-        changed = f"{lines} changed line{'' if lines == 1 else 's'}"
-        what = f"{changed}, {ran} ran" if lines else "no changed line can be executed"
+        what = f"{lines} changed {counted}, {ran} ran" if lines else "no changed line can be executed"
         return f"{what} (since {in_line(measured.since)})"
     branches = ""
     if measured.branches is not None and measured.untaken is not None:
         branches = f"; {measured.branches} branches, {measured.branches - measured.untaken} taken"
     why = measured.not_by_change
     unknown = f" (all lines, because the changed ones are not known: {why})" if why is not None else ""
-    return f"{lines} lines, {ran} ran{branches}{unknown}"
+    return f"{lines} {counted}, {ran} ran{branches}{unknown}"
 
 
 def _percent(measured: MeasuredCoverage) -> float | None:

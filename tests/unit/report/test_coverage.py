@@ -51,6 +51,10 @@ def test_files_with_the_most_missed_lines_come_first_and_branches_are_written_as
     assert (found.summary, found.percent, found.partial) == ("10 lines, 6 ran", 60.0, None)
 
 
+def test_one_line_is_one_line() -> None:
+    assert told(ALL._replace(lines=1, missed=0)).summary == "1 line, 1 ran"
+
+
 @pytest.mark.parametrize(
     ("exact", "shown"), [(0.0, 0), (0.001, 0.01), (66.666, 66.67), (99.9999, 99.99), (100.0, 100), (None, 60)]
 )

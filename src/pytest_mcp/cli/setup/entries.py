@@ -136,7 +136,7 @@ def entry(client: Client, plan: Plan, old: Mapping[str, Any]) -> dict[str, Any]:
     for key, per_second, least, for_calls in client.timeouts:
         made[key] = per_second * max(least, limit + TIMEOUT_MARGIN if for_calls else 0)
         # A timeout of the client that is longer stays, unless a time limit was typed.
-        if isinstance(known := old.get(key), int) and option_value(plan.flags, "--timeout") is None:
+        if isinstance(known := old.get(key), int | float) and option_value(plan.flags, "--timeout") is None:
             made[key] = max(known, made[key])
     made |= client.approval if "allow" in plan.extras else {}
     made |= {client.sandbox_key: True} if plan.sandbox and client.sandbox_key else {}

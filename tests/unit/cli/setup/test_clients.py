@@ -75,6 +75,14 @@ def test_a_client_waits_longer_than_the_server_however_long_that_is() -> None:
     assert long["zed"]["timeout"] == 1260
 
 
+def test_a_longer_timeout_of_the_client_stays() -> None:
+    old = {"command": "pytest-mcp", "tool_timeout_sec": 5000.5, "startup_timeout_sec": 5}
+
+    made = entry(NAMED["codex"], plan(SHOP), old)
+
+    assert (made["tool_timeout_sec"], made["startup_timeout_sec"]) == (5000.5, 60)
+
+
 def test_projects_that_share_a_file_have_names_of_their_own() -> None:
     first, second = plan(Path("/a/shop")), plan(Path("/b/shop"))
     windsurf, taken = NAMED["windsurf"], dict[str, Any]()
