@@ -97,10 +97,10 @@ def headline() -> str:
     own, shell, _ = _pair(warm)
     fixture = counted.load()["one-fixture"]
     rows = [
-        ("one test, server running", own, shell),
+        ("one test, warm server", own, shell),
         (f"{COST['one-fixture']}, in tokens", f"{fixture.answer:,}", f"{fixture.printed['pytest -q']:,}"),
         (
-            "processes left after a bug that hangs",
+            "processes left after a hang",
             *(str(readme_parts.kept_row("hang", way)["left"]) for way in ("server", "shell")),
         ),
     ]
