@@ -309,7 +309,7 @@ WRITTEN_IN_PLACE = list(written_in_place())
 # Modules with a pattern that is put together, and what they are given.
 PUT_TOGETHER = {
     "endpoint": "headers, of 16 KB at most; `endpoint.admits` above",
-    "collected": "the name of a test function, at the begin of a line",
+    "collection": "the name of a test function, at the begin of a line",
     "git_files": "a hash of one length and a name, once for each line",
 }
 PATTERNS = patterns() | {f"{module}: {found.pattern}": found for module, found in WRITTEN_IN_PLACE if found}

@@ -138,12 +138,14 @@ async def _until_over_or_cancelled(end: Callable[[], None]) -> AsyncIterator[Non
         finally:
             end()
 
-    raised: Exception | None = None
+    raised: BaseException | None = None
     async with anyio.create_task_group() as waiting:
         waiting.start_soon(wait)
         try:
             yield
-        except Exception as error:  # noqa: BLE001 - the group would wrap it
+        except anyio.get_cancelled_exc_class():
+            raise
+        except BaseException as error:  # noqa: BLE001 - the group would wrap it
             raised = error
         waiting.cancel_scope.cancel()
     if raised is not None:

@@ -20,7 +20,7 @@ def test_xargs_runs_the_shards_at_once_and_merge_makes_one_report(bench: Workben
     assert (done.returncode, done.stderr) == (1, "")
     assert "FAILED test_a.py::test_a" in done.stdout
     assert "To run the failures again: pytest-mcp run test_a.py::test_a\n" in done.stdout
-    assert done.stdout.splitlines()[-1].startswith("failed: 1 failed, 2 passed in ")
+    assert done.stdout.splitlines()[-1].startswith("failed: 1 failed, 2 passed, 6 deselected in ")
 
 
 def test_an_error_says_which_shard_it_was_and_merge_says_it_did_not_finish(bench: Workbench) -> None:
