@@ -149,11 +149,11 @@ class _Steps:
         try:
             await step()
         except CannotTell as error:
-            self.findings.notices.append(f"not tried: {error}")
+            # Both steps at the base can fail for one reason.
+            if (notice := f"not tried: {error}") not in self.findings.notices:
+                self.findings.notices.append(notice)
         except (OutOfTime, TimeoutError):
             self.findings.is_cut_short = True
-        finally:
-            self.is_probed.set()
 
     # --- as it is now, and its mutants ---------------------------------------------------------
 
@@ -170,6 +170,7 @@ class _Steps:
                 self.findings.trials = Trials(mutants, run.ledger)
         finally:
             self._cover({path: self.findings.trials.lines(path) for path in lines})
+            self.is_probed.set()
         if harmful := self.findings.trials.harmful:
             where = f"{label(harmful.file)}:{harmful.line}"
             self.findings.notices.append(
@@ -217,9 +218,10 @@ class _Steps:
     # --- at the base ---------------------------------------------------------------------------
 
     async def _at_base(self) -> None:
-        await self._compare_collected()
+        """Whatever the base shows, what failed is confirmed."""
+        await self._guarded(self._compare_collected)
         if asked := [*self.findings.edits.new, *self.findings.edits.edited]:
-            await self._prove_at_base(asked)
+            await self._guarded(partial(self._prove_at_base, asked))
         await self.is_probed.wait()
         await self._confirm_failures()
         await self._again([each.id for each in self.findings.trials.passed])
@@ -270,15 +272,19 @@ class _Steps:
 
     async def _confirm_failures(self) -> None:
         """What fails in a fork of a copy may not fail in the checkout."""
-        trials, failures = self.findings.trials, self.findings.trials.ledger.collection_failures
-        failed = [each.id for each in trials.probed if each.outcome not in ("passed", "skipped")][:MAX_FAILING]
-        if not failed and not failures:
-            return
+        trials = self.findings.trials
+        if failed := trials.not_passed[:MAX_FAILING]:
+            await self._confirm(failed, [])
+        # Apart, because pytest runs no test if a file cannot be collected.
+        if trials.broken:
+            await self._confirm([], trials.broken)
+
+    async def _confirm(self, ids: list[str], paths: list[str]) -> None:
         self.on_step("running what failed again")
-        paths = [] if failed else [each.file for each in failures]
-        run = await self.runner.run(failed or None, paths=paths)
-        outcomes = {name: outcome_of(run, name) for name in failed or paths}
-        self.findings.failing = {name: each for name, each in outcomes.items() if each.letter not in "PS"}
+        run = await self.runner.run(ids or None, paths=paths)
+        outcomes = {name: outcome_of(run, name) for name in [*ids, *paths, *run.ledger.tests]}
+        self.findings.refuted |= {name for name, each in outcomes.items() if each.letter in "PS"}
+        self.findings.failing |= {name: each for name, each in outcomes.items() if each.letter not in "PS?"}
         if self.findings.failing:
             self.scope.cancel()
 

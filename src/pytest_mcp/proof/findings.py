@@ -33,6 +33,15 @@ class Trials:
         return [each for each in self.probed if each.outcome == "passed"]
 
     @property
+    def not_passed(self) -> list[str]:
+        return [each.id for each in self.probed if each.outcome not in ("passed", "skipped")]
+
+    @property
+    def broken(self) -> list[str]:
+        """Files that could not be collected."""
+        return [*dict.fromkeys(each.file for each in self.ledger.collection_failures)]
+
+    @property
     def selected(self) -> int:
         return self.ledger.selected or 0
 
@@ -82,8 +91,19 @@ class ProofFindings:
     at_base: dict[str, ShownAtBase] = field(default_factory=dict)
     # In the checkout, by node id.
     failing: dict[str, Outcome] = field(default_factory=dict)
+    # Tests that fail only in a fork of a copy.
+    refuted: set[str] = field(default_factory=set)
     # Lines of each file that changed and have code, and those of them that no test ran.
     changed: dict[str, frozenset[int]] = field(default_factory=dict)
     uncovered: dict[str, frozenset[int]] = field(default_factory=dict)
     notices: list[str] = field(default_factory=list)
     is_cut_short: bool = False
+
+    @property
+    def unconfirmed(self) -> list[str]:
+        """Tests and files that failed in a copy, of which nobody knows whether they fail in the checkout.
+
+        Of a file that cannot be collected in the copy no test was tried, whatever becomes of it in the checkout.
+        """
+        known = self.failing.keys() | self.refuted
+        return [name for name in [*self.trials.not_passed, *self.trials.broken] if name not in known]

@@ -1,10 +1,15 @@
 from itertools import product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
-from pytest_mcp.proof.answer import verdict_of
+from pytest_mcp.investigation.outcome import Outcome
+from pytest_mcp.proof.answer import proof_answer, verdict_of
+from pytest_mcp.proof.at_base import ShownAtBase
+from pytest_mcp.proof.findings import ProofFindings, Trials
 from pytest_mcp.proof.result import ProofSummary, ProofVerdict
+from pytest_mcp.run.ledger import Ledger
+from pytest_mcp.run.recordings import Probed
 
 
 class Case(NamedTuple):
@@ -70,3 +75,19 @@ def test_proven_needs_a_proof_and_that_nothing_at_all_speaks_against_it() -> Non
 )
 def test_the_first_verdict_that_applies_is_the_one(case: Case, expected: ProofVerdict) -> None:
     assert verdict(case) == expected
+
+
+def findings(**more: Any) -> ProofFindings:
+    """One test proves the change, another one failed in a copy."""
+    probed = [Probed(f"a.py::test_{n}", outcome, 0.1, [], "", {}) for n, outcome in enumerate(("passed", "failed"))]
+    trials = Trials((), Ledger(probed=probed, selected=2))
+    return ProofFindings(trials=trials, at_base={"a.py::test_0": ShownAtBase("proves")}, **more)
+
+
+def test_nothing_is_proven_before_it_is_known_whether_what_failed_in_a_copy_fails_here_too() -> None:
+    unknown = proof_answer(findings())
+
+    assert unknown.verdict == "unproven"
+    assert "a.py::test_1" in unknown.notices[0]
+    assert proof_answer(findings(refuted={"a.py::test_1"})).verdict == "proven"
+    assert proof_answer(findings(failing={"a.py::test_1": Outcome("F")})).verdict == "failing"

@@ -13,7 +13,7 @@ from pytest_mcp.run.ledger import Ledger
 from pytest_mcp.run.run import Project, Steps
 from pytest_mcp.tools import BY_NAME
 from tests.support.commands.terminals import piped
-from tests.support.git import commit_all
+from tests.support.git import commit_all, git
 from tests.support.page.pages import Seen
 from tests.support.waiting import processes_in
 from tests.support.workbench import Workbench
@@ -110,6 +110,58 @@ async def test_a_file_that_cannot_be_imported_is_the_answer(bench: Workbench) ->
 
     assert (answer["verdict"], answer["rerun"]) == ("failing", {"node_ids": ["test_shop.py"]})
     assert "No module named 'absent'" in answer["notices"][0]
+
+
+async def test_tests_that_fail_are_the_answer_also_if_there_is_no_copy_of_the_base(bench: Workbench) -> None:
+    inner = bench.root / "inner"
+    bench.write({"inner/a.txt": "1"})
+    commit_all(inner)
+    bench.write(BEFORE)
+    git("submodule", "--quiet", "add", "./inner", "inner", cwd=_repository(bench))
+    commit_all(bench.root)
+    bench.write({"inner/a.txt": "2", "shop.py": AFTER, "test_shop.py": f"{PROVING}\ndef test_no():\n    assert 0\n"})
+    commit_all(inner)
+
+    answer = await bench.check()
+
+    assert (answer["verdict"], answer["rerun"]) == ("failing", {"node_ids": ["test_shop.py::test_no"]})
+    assert sum("the submodule inner changed" in notice for notice in answer["notices"]) == 1
+
+
+def _repository(bench: Workbench) -> Path:
+    git("init", "--quiet", "--initial-branch=main", cwd=bench.root)
+    return bench.root
+
+
+# The folder of the copy has this name.
+ONLY_IN_A_COPY = "\ndef test_place():\n    assert __import__('os').path.basename(__import__('os').getcwd()) != 'tree'\n"
+
+
+async def test_a_file_that_cannot_be_imported_is_the_answer_also_beside_a_test_that_fails_only_in_a_copy(
+    bench: Workbench,
+) -> None:
+    broken = "import shop, absent\n\ndef test_other():\n    assert shop.price(1) == 10\n"
+    change(bench, BEFORE, {"shop.py": AFTER, "test_shop.py": PROVING + ONLY_IN_A_COPY, "test_broken.py": broken})
+
+    answer = await bench.check()
+
+    assert (answer["verdict"], answer["rerun"]) == ("failing", {"node_ids": ["test_broken.py"]})
+
+
+async def test_a_test_that_fails_only_in_a_copy_is_no_doubt(bench: Workbench) -> None:
+    change(bench, BEFORE, {"shop.py": AFTER, "test_shop.py": PROVING + ONLY_IN_A_COPY})
+
+    assert (await bench.check())["verdict"] == "proven"
+
+
+async def test_a_file_that_cannot_be_imported_only_in_a_copy_leaves_the_change_unproven(bench: Workbench) -> None:
+    tests = f"import os, shop\nassert os.path.basename(os.getcwd()) != 'tree'\n{BEFORE['test_shop.py']}"
+    change(bench, BEFORE, {"shop.py": AFTER, "test_shop.py": PROVING, "test_copy.py": tests})
+
+    answer = await bench.check()
+
+    assert (answer["verdict"], answer["rerun"]) == ("unproven", None)
+    assert "test_copy.py" in answer["notices"][-1]
 
 
 async def test_a_change_that_no_test_reaches_is_unproven(bench: Workbench) -> None:
