@@ -68,7 +68,11 @@ def verdict_of(summary: ProofSummary, *, has_change: bool, is_whole: bool, weake
 def _is_whole(findings: ProofFindings) -> bool:
     """Whether all tests could run that the change reaches, and all that failed is known to fail or to pass."""
     trials = findings.trials
-    return not findings.unconfirmed and len(trials.probed) >= trials.selected and (bool(trials.probed) or not findings.is_cut_short)
+    return (
+        not findings.unconfirmed
+        and len(trials.probed) >= trials.selected
+        and (bool(trials.probed) or not findings.is_cut_short)
+    )
 
 
 def _summary(findings: ProofFindings, at_base: dict[str, ShownAtBase]) -> ProofSummary:
@@ -135,7 +139,9 @@ def _notices(findings: ProofFindings, at_base: dict[str, ShownAtBase], survivors
         notices.append(f"{missing} of {trials.selected} tests that the change reaches were not run: the time was over")
     if findings.unconfirmed and not findings.failing:
         names = few(map(label, findings.unconfirmed))
-        notices.append(f"failed in a copy of the checkout, and not known whether here too, so nothing is proven: {names}")
+        notices.append(
+            f"failed in a copy of the checkout, and not known whether here too, so nothing is proven: {names}"
+        )
     if findings.is_cut_short:
         notices.append("the time was over before everything was tried; a longer timeout tells more")
     lengths = {

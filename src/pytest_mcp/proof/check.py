@@ -289,16 +289,17 @@ class _Steps:
             self.scope.cancel()
 
     async def _again(self, passed: Sequence[str]) -> None:
-        """New tests, in fresh processes with other hash seeds."""
+        """New tests, in fresh processes with other hash seeds, one after the other: both may want the same port."""
         ids = [each for each in passed if function_of(each) in self.findings.edits.new]
         if ids:
             self.on_step("running new tests again")
-            async with anyio.create_task_group() as tasks:
+            async with plain_copy(self.repository) as tree:
+                runner = self.runner.at(tree.top, instead_of=tree.checkout)
                 for number in range(1, MORE_RUNS + 1):
-                    tasks.start_soon(self._guarded, partial(self._once_more, ids, str(number)))
+                    await self._once_more(runner.adding(PYTHONHASHSEED=str(number)), ids)
 
-    async def _once_more(self, ids: Sequence[str], seed: str) -> None:
-        run = await self.runner.adding(PYTHONHASHSEED=seed).run(ids)
+    async def _once_more(self, runner: Runner, ids: Sequence[str]) -> None:
+        run = await runner.run(ids)
         for name, outcome in {each: outcome_of(run, each) for each in ids}.items():
             if outcome.failed:
                 why = f"it passed, and failed in one of {MORE_RUNS} more runs: {outcome.words}"

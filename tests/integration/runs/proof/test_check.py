@@ -254,6 +254,19 @@ async def test_a_new_test_that_does_not_always_pass_is_named(bench: Workbench) -
     assert {each.node_id: each.at_base for each in answer.new_tests}["test_shop.py::test_sometimes"] == "flaky"
 
 
+async def test_runs_of_a_new_test_do_not_meet_and_leave_nothing_in_the_checkout(bench: Workbench) -> None:
+    claims = (
+        "    with open('claim', 'x'):\n        time.sleep(1)\n    os.remove('claim')\n    open('left', 'w').close()\n"
+    )
+    test = f"\nimport os, time\n\ndef test_alone():\n    assert shop.price(2, 3) == 17\n{claims}"
+    change(bench, BEFORE, {"shop.py": AFTER, "test_shop.py": BEFORE["test_shop.py"] + test})
+
+    answer = await bench.check()
+
+    assert new_tests(answer) == {"test_alone": "proves"}
+    assert not (bench.root / "left").exists()
+
+
 def hash_of_a(seed: str) -> int:
     done = subprocess.run(
         [sys.executable, "-c", "print(hash('a'))"], env={"PYTHONHASHSEED": seed}, capture_output=True, check=True
