@@ -124,7 +124,7 @@ def _rejected(candidate: Candidate, run: Run[Asked]) -> Candidate | None:
         return candidate.rejected(f"is Python {hello.python}, and {LEAST_PYTHON} or newer is needed")
     if hello.pytest is None:
         return candidate.rejected(f"pytest cannot be imported: {hello.error}", lacks_pytest=True)
-    if re.match(r"[0-6]\.", hello.pytest):
+    if re.match(r"[1-6]\.", hello.pytest):
         problem = f"has pytest {hello.pytest}, and {LEAST_PYTEST} or newer is needed"
         return candidate.rejected(problem, has_old_pytest=True)
     return None

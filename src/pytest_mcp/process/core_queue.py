@@ -47,7 +47,7 @@ class Need:
     may_pass: bool = False
     # What other runs should not use at the same time.
     checkout: str | None = None
-    # In seconds. Whoever has waited for so long begins with one core, though none is free: clients give up some time.
+    # In seconds. Whoever has waited for so long begins with what is free, and one core at least: clients give up.
     patience: float = math.inf
 
 
@@ -95,9 +95,13 @@ class CoreQueue:
         while (cores := self._taken(need, held, ahead := ticket.ahead())) is None:
             # A run that waits for this call was there before it.
             is_nested = ticket.is_nested() if is_nested is None else is_nested
-            held.is_late = not is_nested and anyio.current_time() >= end
-            if is_nested or held.is_late:
+            if is_nested:
                 cores = 1 + self._lock(need.most - 1, held)
+                break
+            if anyio.current_time() >= end:
+                # Whoever waits before this call may have stopped, and what it waits for be free.
+                cores = max(1, self._lock(need.most, held))
+                held.is_late = cores > len(held.locks) or cores < need.least
                 break
             tell(ahead)
             await anyio.sleep(min(PAUSE_SECONDS * (ahead + 1), MAX_PAUSE_SECONDS))

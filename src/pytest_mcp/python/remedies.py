@@ -33,7 +33,9 @@ def remedy(
     with_members: bool = True,
 ) -> Sentence:
     """`search_path` is where programs are looked for, as in PATH. Without members, their environments do not count."""
-    if old := [candidate.python for candidate in rejected if candidate.has_old_pytest]:
+    # The first that was tried is the nearest; one further away may belong to another project.
+    if rejected and rejected[0].has_old_pytest:
+        old = [candidate.python for candidate in rejected if candidate.has_old_pytest]
         renewal = _situation(root, folder or root, old, search_path)
         return in_shell(shell_line(into_first(renewal, ["--upgrade", f"pytest>={LEAST_PYTEST}"])))
     lacking = [candidate.python for candidate in rejected if candidate.lacks_pytest]

@@ -5,11 +5,11 @@ A call that waits or runs when the server stops is answered with an error: witho
 would wait forever.
 """
 
-import configparser
 import re
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from pathlib import Path
 from typing import Literal
 
@@ -24,15 +24,17 @@ from pytest_mcp.run.run import OnProgress, Project, Steps
 from pytest_mcp.tools import Tool
 
 FOLDER = "pytest-mcp/cores"
-# Files with settings of pytest, and the tables or the section that they are in.
-_TABLES = (
-    ("pytest.toml", ("pytest",)),
-    (".pytest.toml", ("pytest",)),
-    ("pyproject.toml", ("tool", "pytest")),
-    ("pyproject.toml", ("tool", "pytest", "ini_options")),
-)
-_SECTIONS = {"pytest.ini": "pytest", ".pytest.ini": "pytest", "tox.ini": "pytest", "setup.cfg": "tool:pytest"}
-_WORKERS = re.compile(r"(?<!\S)(?:-n|--numprocesses)[ =]?(auto|logical|\d{1,4})(?!\S)")
+# Files with settings of pytest, in its order, and whether one is used even if it has no addopts.
+_SETTINGS = {
+    **dict.fromkeys(("pytest.toml", ".pytest.toml", "pytest.ini", ".pytest.ini"), True),
+    **dict.fromkeys(("pyproject.toml", "tox.ini", "setup.cfg"), False),
+}
+# What is read of one, and the most lines of the setting itself.
+MAX_SETTINGS = 64 * 1024
+MAX_LINES = 50
+_WORKERS = re.compile(r"(?<![\w-])(?:-n|--numprocesses)[\s\"',=]{0,8}(auto|logical|\d{1,4})\b")
+# A client waits for a minute or so longer than the time limit: the call should still have most of that for itself.
+SHARE_OF_PATIENCE = 0.5
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,8 @@ class Turn:
     project: Project
     held: Held
     need: Need
+    # Whether workers that the project starts by itself are what it needs the cores for.
+    is_own: bool = False
 
     @property
     def notices(self) -> list[str]:
@@ -51,7 +55,7 @@ class Turn:
         disturbing = f"{runs} of this checkout went on at the same time: databases, ports and files can get mixed up."
         late = f"No core was free for {self.need.patience:g} s, so it ran beside other calls, which takes longer."
         fewer = f"Only {held.cores} of {self.need.most} cores were free."
-        is_fewer = held.cores < self.need.most
+        is_fewer = held.cores < self.need.most and not self.is_own
         return [disturbing] * (others > 0) + [late] * held.is_late + [fewer] * (is_fewer and not held.is_late)
 
 
@@ -81,7 +85,8 @@ async def turn_of(tool: Tool, request: Arguments, project: Project, tell: Callab
     async with queue.held(need, tell) as held:
         if held.cores < need.most:
             project = replace(project, config=config._replace(max_workers=held.cores))
-        yield Turn(project, held, need)
+        is_own = need.least > 1 and isinstance(request, ExecuteTests) and request.workers is None
+        yield Turn(project, held, need, is_own=is_own)
 
 
 def need_of(tool: Tool, request: Arguments, config: Config) -> Need:
@@ -89,8 +94,7 @@ def need_of(tool: Tool, request: Arguments, config: Config) -> Need:
     alone = tool.runs_tests and config.shard is None
     checkout = git_files.find(config.root) if alone else None
     place = str(checkout.top if checkout else config.root) if alone else None
-    # A client gives up a little later than after the usual time limit, or one that it has set itself.
-    patience = max(getattr(request, "timeout", None) or 0, config.default_timeout)
+    patience = SHARE_OF_PATIENCE * max(getattr(request, "timeout", None) or 0, config.default_timeout)
     need = Need(checkout=place, patience=patience)
     if not isinstance(request, ExecuteTests):
         return need
@@ -103,20 +107,25 @@ def need_of(tool: Tool, request: Arguments, config: Config) -> Need:
 
 
 def workers_in_addopts(root: Path) -> int | Literal["auto"]:
-    """How many workers the project's own settings start. Settings in other places than its root are not seen."""
-    words = [word for addopts in _addopts(root) for word in _WORKERS.findall(addopts)] or ["1"]
-    return max(1, int(words[-1])) if words[-1].isdecimal() else "auto"
+    """How many workers the project's own settings start; those in other places than its root are not seen.
+
+    No parser is worth its time and its errors here: a wrong number makes a call wait longer, or share a core.
+    """
+    for name, counts_alone in _SETTINGS.items():
+        content = files.text(root / name)[:MAX_SETTINGS]
+        addopts = _addopts(content)
+        if addopts or (content and counts_alone):
+            word = ["1", *_WORKERS.findall(addopts)][-1]
+            return max(1, int(word)) if word.isdecimal() else "auto"
+    return 1
 
 
-def _addopts(root: Path) -> Iterator[str]:
-    for name, tables in _TABLES:
-        addopts = files.table(files.toml(root / name), *tables).get("addopts", "")
-        yield " ".join(files.strings(addopts)) or str(addopts)
-    for name, section in _SECTIONS.items():
-        parser = configparser.RawConfigParser(strict=False, allow_no_value=True)
-        with suppress(configparser.Error):
-            parser.read_string(files.text(root / name))
-            yield parser.get(section, "addopts", fallback="") or ""
+def _addopts(content: str) -> str:
+    """The setting with the lines that it goes on in, which are indented; empty if there is none."""
+    lines = content.splitlines()
+    begin = next((number for number, line in enumerate(lines) if line.lstrip().startswith("addopts")), len(lines))
+    following = takewhile(lambda line: line[:1].isspace(), lines[begin + 1 : begin + MAX_LINES])
+    return "\n".join([*lines[begin : begin + 1], *following])
 
 
 class Calls:

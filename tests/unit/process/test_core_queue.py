@@ -312,6 +312,15 @@ async def test_who_has_waited_for_as_long_as_it_may_begins_with_one_core(queue: 
     assert calls_in(queue) == []
 
 
+async def test_who_has_waited_behind_a_call_that_stopped_takes_the_free_cores(queue: CoreQueue) -> None:
+    first = core_queue._Ticket.drawn(core_queue._usable(queue.folder), None)
+
+    with anyio.fail_after(PATIENCE):
+        async with queue.held(Need(1, 2, patience=0.1), lambda _ahead: None) as held:
+            assert (held.cores, held.is_late, len(held.locks)) == (2, False, 2)
+    first.end()
+
+
 @pytest.mark.parametrize("state", ["a file", "not writable", "removed", "of another machine"])
 async def test_where_nothing_can_be_locked_nobody_waits(
     queue: CoreQueue, state: str, monkeypatch: pytest.MonkeyPatch

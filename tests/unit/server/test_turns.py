@@ -43,7 +43,7 @@ def need(root: Path, tool: str = "execute_tests", *, shard: Shard | None = None,
 def test_a_call_needs_a_core_for_each_worker_and_one_test_may_pass(
     root: Path, arguments: dict[str, Any], cores: tuple[int, int], may_pass: bool
 ) -> None:
-    assert need(root, **arguments) == Need(*cores, may_pass=may_pass, checkout=str(root), patience=DEFAULT_TIMEOUT)
+    assert need(root, **arguments) == Need(*cores, may_pass=may_pass, checkout=str(root), patience=DEFAULT_TIMEOUT / 2)
 
 
 @pytest.mark.parametrize(
@@ -56,6 +56,7 @@ def test_a_call_needs_a_core_for_each_worker_and_one_test_may_pass(
         ("pyproject.toml", '[tool.pytest]\naddopts = ["-n", "auto", "-n", "2"]\n', 2),
         ("pytest.toml", '[pytest]\naddopts = ["-nauto"]\n', "auto"),
         ("tox.ini", "[testenv]\ncommands = pytest -n auto\n", 1),
+        ("pytest.ini", "[pytest]\naddopts =\n    -n\n    4\ntestpaths = a\n", 4),
         ("pytest.ini", "[pytest]\naddopts = -k n -n 0 --no-network auto\n", 1),
         ("pytest.ini", "no section\n", 1),
         ("pyproject.toml", "[tool.pytest.ini_options]\naddopts = 3\n", 1),
@@ -71,9 +72,26 @@ def test_workers_that_the_project_starts_by_itself_need_cores_too(
     assert need(root, workers=2).most == 2
 
 
-def test_a_call_waits_no_longer_than_the_usual_time_limit_or_its_own_if_that_is_longer(root: Path) -> None:
-    assert need(root, timeout=7).patience == need(root, "discover_tests").patience == DEFAULT_TIMEOUT
-    assert need(root, timeout=2 * DEFAULT_TIMEOUT).patience == 2 * DEFAULT_TIMEOUT
+def test_a_call_waits_for_half_the_usual_time_limit_or_its_own_if_that_is_longer(root: Path) -> None:
+    assert need(root, timeout=7).patience == need(root, "discover_tests").patience == DEFAULT_TIMEOUT / 2
+    assert need(root, timeout=2 * DEFAULT_TIMEOUT).patience == DEFAULT_TIMEOUT
+
+
+@pytest.mark.parametrize("name", ["setup.cfg", "tox.ini", "pytest.ini", "pyproject.toml"])
+@pytest.mark.parametrize(
+    "text", [f"[x]\nk{' ' * 500_000}b\n", "[testenv]\ncommands\n    pytest\n", "\xff[", f"addopts{' -n' * 20_000}"]
+)
+def test_no_settings_file_can_delay_or_fail_a_call(root: Path, name: str, text: str) -> None:
+    (root / name).write_text(text)
+
+    assert workers_in_addopts(root) == 1
+
+
+def test_only_the_settings_that_pytest_uses_count(root: Path) -> None:
+    (root / "pytest.ini").write_text("[pytest]\n")
+    (root / "tox.ini").write_text("[pytest]\naddopts = -n 4\n")
+
+    assert workers_in_addopts(root) == 1
 
 
 def test_only_whole_runs_of_tests_disturb_each_other(root: Path) -> None:
@@ -111,6 +129,7 @@ def test_notices_tell_what_a_call_shared(root: Path) -> None:
         "3 other runs of this checkout went on at the same time: databases, ports and files can get mixed up.",
         "Only 1 of 2 cores were free.",
     ]
+    assert Turn(project, Held(1), Need(2, 2), is_own=True).notices == []
 
 
 async def test_turns_are_given_in_the_order_of_asking_and_never_too_many_at_once() -> None:
