@@ -15,16 +15,19 @@ _NAME = re.compile(rf"{_PARTS}|^(?:{_WHOLE})$", re.IGNORECASE)
 _TOKEN = re.compile(r"(?:^|[_-])token$", re.IGNORECASE)
 LEAST_TOKEN = 16
 _WORD = re.compile(r"[\w.-]{1,60}")
-_EQUALS = r"""["']?\s?(?::=?|=>?)\s?["']?"""
-_END = r"""[^\s"',;&)}\]]"""
+_EQUALS = r"""\\?["']?[ \t]{0,20}(?::=?|=>?|%3D)[ \t]{0,20}"""
+# To the same quote, which may be escaped, or to the end of the word.
+_QUOTED = r"""[bruf]{0,2}\\?(?:"[^"\r\n]*"?|'[^'\r\n]*'?)"""
+_VALUE = rf"""(?:{_QUOTED}|[^\s"',;&)}}\]]+)"""
 # In a text. What stands before `pass` in a name does not matter, and a bound on the rest keeps long words cheap.
 _IN_TEXT = re.compile(
-    r"""(?P<header>\b(?:authorization|(?:set-)?cookie)["']?\s?:\s?["']?)[^\r\n"']+"""
-    rf"""|(?P<option>--[\w-]{{0,40}}(?:{_PARTS})[\w-]{{0,40}}\s+["']?){_END}+"""
-    rf"""|(?P<named>(?:(?:{_PARTS})[\w-]{{0,40}}|\b(?:{_WHOLE})){_EQUALS})(?!(?:None|True|False)\b){_END}+"""
-    rf"""|(?P<token>(?:\b|_)token{_EQUALS}){_END}{{{LEAST_TOKEN},}}"""
+    rf"""(?P<header>\b(?:authorization|(?:set-)?cookie)\\?["']?\s?:\s?)(?:{_QUOTED}|[^\r\n"']+(?:{_QUOTED})?)"""
+    rf"""|(?P<option>--[\w-]{{0,40}}(?:{_PARTS})[\w-]{{0,40}}\s+){_VALUE}"""
+    rf"""|(?P<named>(?:(?:{_PARTS})[\w-]{{0,40}}|\b(?:{_WHOLE})){_EQUALS})(?!(?:None|True|False)\b){_VALUE}"""
+    rf"""|(?P<token>(?:\b|_)token{_EQUALS}["']?)[^\s"',;&)}}\]]{{{LEAST_TOKEN},}}"""
     r"|(?P<scheme>\b(?:bearer|basic) )[\w.~+/=-]{8,}"
-    r"|(?P<address>://[^/\s:@]*:)[^@/\s]+(?=@)",
+    # A password may have `/` and `@` in it: to the last `@`.
+    r"""|(?P<address>://[^/\s:@]*:)[^\s"'<>]{1,200}(?=@)""",
     re.IGNORECASE,
 )
 

@@ -105,7 +105,8 @@ class Values:
         return self.rows[number].name if self.rows[number].kind == "text" else ""
 
     def _hidden(self, text: str) -> str:
-        for secret in self.concealed:
+        # The longest first: one may begin another.
+        for secret in sorted(self.concealed, key=lambda secret: (-len(secret), secret)):
             text = text.replace(secret, "***")
         return hidden(text)
 

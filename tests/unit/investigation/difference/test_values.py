@@ -1,5 +1,6 @@
 """`investigation/difference/values.py`: how values are shown, and which are not."""
 
+import json
 from typing import Any
 
 import pytest
@@ -41,6 +42,15 @@ def shown(name: str, value: Any) -> str:
         ("header", f"Authorization: Basic {SECRET}"),
         ("header", f"Cookie: a={SECRET}; b={SECRET}"),
         ("error", ValueError(f"cannot log in with password={SECRET}")),
+        ("settings", f"[db]\npassword   =   {SECRET}"),
+        ("text", f'password="two words {SECRET}"'),
+        ("text", f"secret='a;b;{SECRET}'"),
+        ("text", f"password = b'{SECRET}'"),
+        ("body", json.dumps({"inner": json.dumps({"password": SECRET})})),
+        ("url", f"next=client_secret%3D{SECRET}"),
+        ("header", f'Authorization: Bearer "{SECRET}"'),
+        ("url", f"https://ann:p@ss{SECRET}@host/shop"),
+        ("url", f"redis://ann:pw/{SECRET}@host"),
     ],
 )
 def test_secrets_are_not_shown_wherever_their_name_stands_in_front_of_them(name: str, value: Any) -> None:
@@ -71,6 +81,16 @@ def test_a_known_secret_is_hidden_in_every_text() -> None:
     given(values, password=SECRET)
 
     number = given(values, text=f"ann:{SECRET}").given["text"]
+
+    assert values.shown(number, 60) == "'ann:***'"
+
+
+def test_of_a_known_secret_that_begins_with_another_no_rest_is_shown() -> None:
+    values = Values()
+    for password in ("hunter", "hunter2x", "hunter2xyz"):
+        given(values, password=password)
+
+    number = given(values, text="ann:hunter2xyz").given["text"]
 
     assert values.shown(number, 60) == "'ann:***'"
 
