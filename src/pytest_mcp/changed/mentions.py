@@ -54,7 +54,9 @@ def mention_of(each: Definition) -> Mention:
         reader.function(node, is_method=is_method)
         _read_decorators(reader.mention, node)
         is_known = not each.owner or node.name in _MAKING
-        reader.mention.leaks = kept_depths(node, node.args.args[0].arg if each.owner else "") if is_known else set()
+        # `def __init__(*given)` has it in what it is given.
+        first = next((given.arg for given in arguments(node.args)), "")
+        reader.mention.leaks = kept_depths(node, first if each.owner else "") if is_known else set()
     elif (
         each.name == DOCSTRING
         or (isinstance(node, ast.Assign | ast.AnnAssign) and "__all__" in each.name)

@@ -5,6 +5,7 @@ import hashlib
 import warnings
 from collections import OrderedDict
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from pytest_mcp.changed.definitions import AT_IMPORT, reordered, texts, touched
@@ -14,9 +15,10 @@ from pytest_mcp.changed.mention import Call, FileMentions, merge
 from pytest_mcp.changed.mentions import calls_at_import, scan
 from pytest_mcp.changed.module_names import Modules
 from pytest_mcp.changed.name_graph import NameGraph
-from pytest_mcp.changed.project_files import is_of_tests
+from pytest_mcp.changed.project_files import Unreadable, is_of_tests
 from pytest_mcp.changed.spread import Key
 from pytest_mcp.changed.telltales import QUIET
+from pytest_mcp.text import label
 
 # The mentions of so many files are remembered, by their content.
 MAX_REMEMBERED = 30_000
@@ -44,6 +46,17 @@ def mentions_in(content: bytes) -> FileMentions | None:
         if len(_remembered) > MAX_REMEMBERED:
             _remembered.popitem(last=False)
     return _remembered[key]
+
+
+@contextmanager
+def _reading(path: str) -> Iterator[None]:
+    """Raises Unreadable for code that this room does not expect: no test may be missed for it."""
+    try:
+        yield
+    except (Unreadable, RecursionError):
+        raise
+    except Exception as error:
+        raise Unreadable(f"{label(path)} could not be followed: {type(error).__name__}") from error
 
 
 @dataclass(frozen=True)
@@ -76,7 +89,8 @@ class NameSelection:
 
     def read(self, path: str) -> FileMentions | None:
         if path not in self._files:
-            self._files[path] = self._read(path)
+            with _reading(path):
+                self._files[path] = self._read(path)
         return self._files[path]
 
     def _read(self, path: str) -> FileMentions | None:
@@ -165,22 +179,26 @@ class NameSelection:
         ends: list[Key] = []
         tied: list[tuple[Key, str]] = []
         for path in sorted(self._before):
-            before, after = self._trees(path)
-            pairs = (before, self._before[path]), (after, self._contents.get(path))
-            what = touched(*(texts(tree, content or b"") if tree else {} for tree, content in pairs))
-            moved = reordered(before, after) if before and after else set()
-            kinds = {"def": what.code - self._plain_imports(path, what.came), "came": what.came, "gone": what.gone}
-            ends += [(kind, path, name) for kind, names in kinds.items() for name in sorted(names)]
-            tied += [(("def", path, name), "docs") for name in sorted(what.described)]
-            tied += [(("def", path, name), "source") for name in sorted(what.written)]
-            ends += [("def", path, name) for name in sorted(moved - {AT_IMPORT})]
-            is_module = self._is_only_new_or_gone(path)
-            if is_module:
-                tied.append((("file", path), "imports"))
-            elif self.read(path) is None or self._runs(path, what.code | moved):
-                ends.append(("file", path))
-            ends += self._kept(path, *(set() if tree is None else calls_at_import(tree) for tree in (before, after)))
+            with _reading(path):
+                self._note_changed(path, ends, tied)
         return ends, tied
+
+    def _note_changed(self, path: str, ends: list[Key], tied: list[tuple[Key, str]]) -> None:
+        before, after = self._trees(path)
+        pairs = (before, self._before[path]), (after, self._contents.get(path))
+        what = touched(*(texts(tree, content or b"") if tree else {} for tree, content in pairs))
+        moved = reordered(before, after) if before and after else set()
+        kinds = {"def": what.code - self._plain_imports(path, what.came), "came": what.came, "gone": what.gone}
+        ends += [(kind, path, name) for kind, names in kinds.items() for name in sorted(names)]
+        tied += [(("def", path, name), "docs") for name in sorted(what.described)]
+        tied += [(("def", path, name), "source") for name in sorted(what.written)]
+        ends += [("def", path, name) for name in sorted(moved - {AT_IMPORT})]
+        is_module = self._is_only_new_or_gone(path)
+        if is_module:
+            tied.append((("file", path), "imports"))
+        elif self.read(path) is None or self._runs(path, what.code | moved):
+            ends.append(("file", path))
+        ends += self._kept(path, *(set() if tree is None else calls_at_import(tree) for tree in (before, after)))
 
     def _is_only_new_or_gone(self, path: str) -> bool:
         """Whether a module came or went that does nothing when it is imported, and that nobody else could find."""

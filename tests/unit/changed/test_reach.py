@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_mcp.changed import project_files, reach
+from pytest_mcp.changed import project_files, reach, reached_names
 from pytest_mcp.changed.working_tree import Changes
 from pytest_mcp.cli.setup.clients import CLIENTS
 from pytest_mcp.run.run import Reach
@@ -282,6 +282,33 @@ def test_code_that_is_nested_too_deeply_makes_it_everything(project: Path) -> No
 
     assert reached(project, {PRICE: f"def total(x):\n    if x: return 1\n{branches}"}).reason is not None
     assert reached(project, {PRICE: FILES[PRICE] + long}).reason is not None
+
+
+@pytest.mark.parametrize("given", ["self, /, **kw", "*args, **kw", "", "*, a", "**kw"])
+@pytest.mark.parametrize("method", ["__init__", "__new__", "__post_init__", "other"])
+def test_a_method_may_have_no_plain_parameter(project: Path, given: str, method: str) -> None:
+    text = f"{OTHER_VAT}class A:\n    def {method}({given}): pass\n"
+
+    found = reached(project, {PRICE: text, "tests/test_own.py": text})
+
+    assert found.reason is None
+    assert found.unreached == (OTHER,)
+
+
+@pytest.mark.parametrize("name", ["scan", "texts"])
+def test_code_that_this_room_does_not_expect_makes_it_everything(
+    project: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    def failing(*_: object) -> None:
+        raise IndexError("list index out of range")
+
+    monkeypatch.setattr(reached_names, "_remembered", type(reached_names._remembered)())
+    monkeypatch.setattr(reached_names, name, failing)
+
+    found = reached(project, {PRICE: OTHER_VAT})
+
+    assert "could not be followed: IndexError" in (found.reason or "")
+    assert found.unreached == ()
 
 
 def test_too_many_files_and_too_much_time_make_it_everything(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,3 +27,4 @@ def test_a_test_that_executes_a_change_is_selected(name: str, tmp_path: Path) ->
 
     assert before.get(changed) != after
     assert "test_a.py" not in found.unreached
+    assert "could not" not in (found.reason or "")
