@@ -12,6 +12,7 @@ import re
 import tomllib
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import PurePosixPath
 
 from pytest_mcp.changed.mention import FileMentions
@@ -55,7 +56,8 @@ _DESCRIBING = words(
     "maintainer maintainer_email long_description url license_file license_files project_urls platforms "
     "classifier long_description_content_type homepage repository documentation"
 )
-_REQUIRING = frozenset({("project",), ("dependency-groups",)})
+# Tables of requirements that only some need.
+_OPTIONAL = frozenset({("project", "optional-dependencies"), ("dependency-groups",)})
 # What builds the package and its documentation.
 _PUBLISHING = words("sphinx sphinx-autobuild sphinx-rtd-theme myst-parser furo mkdocs mkdocs-material build twine")
 _OF_PACKAGES = frozenset({"project", "metadata", "poetry", "flit"})
@@ -77,6 +79,7 @@ class OtherFiles:
     ) -> None:
         """`data` are the test files of paths, as the project declares them."""
         self._modules = modules
+        self._files = files
         self._data = data
         self._texts = [
             (("def", path, name), text)
@@ -89,7 +92,7 @@ class OtherFiles:
     def readers(self, path: str, before: bytes | None, now: bytes | None) -> Readers:
         whole = PurePosixPath(path)
         if whole.name in SETTINGS and whole.suffix != ".py":
-            table = _telling_table(whole.name, before or b"", now or b"")
+            table = _telling_table(whole.name, before or b"", now or b"", self._unused())
             if table is not None:
                 return Readers(anybody=f"{label(path)} changed in {table}")
         elif self._is_built(whole):
@@ -103,6 +106,14 @@ class OtherFiles:
         if folders or self._is_unread(whole):
             return Readers(folders)
         return Readers(anybody=f"{label(path)} changed, and any test may use it")
+
+    def _unused(self) -> frozenset[str]:
+        """The tools that no file of the project imports."""
+        mentions = [each for file in self._files.values() if file is not None for each in file.definitions.values()]
+        names = {origin.module for mention in mentions for origin in mention.origins() if not origin.level}
+        names.update(*(mention.modules | mention.dotted for mention in mentions))
+        imported = {name.partition(".")[0].lower().replace("_", "-") for name in names}
+        return (_PUBLISHING | _CHECKERS) - imported
 
     def _is_built(self, path: PurePosixPath) -> bool:
         """Whether the package or its environment is made of it."""
@@ -166,9 +177,9 @@ def without_modules(paths: Iterable[str], imported: Collection[str]) -> Iterator
 # --- settings, by the tables that differ, compared as values ---------------------------------------
 
 
-def _telling_table(name: str, before: bytes, now: bytes) -> str | None:
-    """The first table that differs and matters; None if there is none."""
-    tables = _toml if name.endswith(".toml") else _ini
+def _telling_table(name: str, before: bytes, now: bytes, unused: Collection[str]) -> str | None:
+    """The first table that differs and matters; None if there is none. `unused` tools are no requirements."""
+    tables = partial(_toml, unused=unused) if name.endswith(".toml") else _ini
     try:
         old, new = dict(tables(before)), dict(tables(now))
     except (ValueError, configparser.Error, RecursionError):
@@ -185,18 +196,18 @@ def _matters(table: tuple[str, ...]) -> bool:
     return "pytest" in head.replace("pytest-mcp", "") or not (name in _CHECKERS or name.partition("-")[0] == "mypy")
 
 
-def _needed(requirements: object) -> object:
-    """Without what only checks or publishes the code."""
+def _needed(requirements: object, unused: Collection[str]) -> object:
     if not isinstance(requirements, list):
         return requirements
     names = [
         (str(each), re.split(r"[^\w.-]", str(each).lower().replace("_", "-"), maxsplit=1)[0]) for each in requirements
     ]
-    return [each for each, name in names if name not in _PUBLISHING and name not in _CHECKERS]
+    return [each for each, name in names if name not in unused]
 
 
-def _toml(content: bytes) -> Iterator[tuple[tuple[str, ...], object]]:
-    yield from _leaves(tomllib.loads(content.decode()), ())
+def _toml(content: bytes, unused: Collection[str]) -> Iterator[tuple[tuple[str, ...], object]]:
+    for path, value in _leaves(tomllib.loads(content.decode()), ()):
+        yield path, _needed(value, unused) if path[:-1] in _OPTIONAL else value
 
 
 def _leaves(table: Mapping[str, object], path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], object]]:
@@ -205,7 +216,7 @@ def _leaves(table: Mapping[str, object], path: tuple[str, ...]) -> Iterator[tupl
         if isinstance(value, dict) and value and len(path) < 3:
             yield from _leaves(value, (*path, key))
         else:
-            yield (*path, key), _needed(value) if path[:1] in _REQUIRING else value
+            yield (*path, key), value
 
 
 def _ini(content: bytes) -> Iterator[tuple[tuple[str, ...], object]]:

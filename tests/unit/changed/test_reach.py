@@ -212,6 +212,7 @@ def test_a_project_declares_what_cannot_be_seen(project: Path) -> None:
         ("pyproject.toml", "[tool.coverage.report]\nfail_under = 9\n", "# no more\n", None),
         ("pyproject.toml", "", "[tool.pytest.ini_options]\n", "tool.pytest.ini_options"),
         ("pyproject.toml", "", '[project]\ndependencies = ["a"]\n', "project.dependencies"),
+        ("pyproject.toml", "dependency-groups.a = []\n", 'dependency-groups.a = ["ruff"]\n', None),
         ("pyproject.toml", "", "[build-system]\nrequires = []\n", "build-system.requires"),
         ("pyproject.toml", "", "[", "what cannot be parsed"),
         ("setup.cfg", "[flake8]\na = 1\n", "[flake8]\na = 2\n[mypy-x.*]\n", None),
