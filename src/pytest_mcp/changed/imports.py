@@ -117,8 +117,9 @@ class Imports:
         """Whether a call may keep what it is given; `outside` counts what is unknown as keeping it."""
         ends = list(self._lookup.targets(path, chain))
         inside = [end for end in ends if self._lookup.kind(end) not in ("import", None)]
+        is_quiet = chain[-1] in QUIET and not any(self._lookup.objects(path, chain))
         return any(self._lookup.keeps(end, depth) for end in inside) or (
-            outside and chain[-1] not in QUIET and all(self._lookup.kind(end) == "name" for end in inside)
+            outside and not is_quiet and all(self._lookup.kind(end) == "name" for end in inside)
         )
 
     def is_found(self, path: str, number: int) -> bool:

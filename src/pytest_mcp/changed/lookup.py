@@ -7,7 +7,7 @@ from itertools import chain as chain_all
 from pytest_mcp.changed.mention import Chain, FileMentions, Mention, Origin
 from pytest_mcp.changed.module_names import Modules
 from pytest_mcp.changed.spread import Key
-from pytest_mcp.changed.telltales import words
+from pytest_mcp.changed.telltales import DATA, words
 
 BUILTINS = frozenset(dir(builtins)) | {"__name__", "__file__", "__path__", "__package__", "__spec__", "__builtins__"}
 # Classes whose subclasses have no method called for this reason alone.
@@ -140,6 +140,17 @@ class Lookup:
     def kind(self, end: Key) -> str | None:
         mention = self.definitions(end[1]).get(end[2]) if end[0] == "def" else None
         return None if mention is None else mention.kind
+
+    def is_data(self, path: str, name: str) -> bool:
+        """Whether it is a dict or the like, whose methods do the same whatever is in it."""
+        known = self.definitions(path)
+        return name in known and known[name].bound == {True} and DATA.isdisjoint(known)
+
+    def objects(self, path: str, chain: Chain) -> Iterator[Key]:
+        """The objects of the project, without its plain data, that have the last name of a chain."""
+        for end in self.targets(path, chain[:-1]) if len(chain) > 1 else ():
+            if self.kind(end) == "name" and not self.is_data(end[1], end[2]):
+                yield end
 
     def methods_of(self, path: str, owner: str) -> dict[str, str]:
         """By their last name."""

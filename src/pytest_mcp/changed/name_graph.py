@@ -23,7 +23,7 @@ from pytest_mcp.changed.mention import Chain, FileMentions, Mention, Origin
 from pytest_mcp.changed.module_names import Modules
 from pytest_mcp.changed.project_files import is_of_tests
 from pytest_mcp.changed.spread import Key, Spread
-from pytest_mcp.changed.telltales import DATA, UNMENTIONED
+from pytest_mcp.changed.telltales import UNMENTIONED
 
 _SESSION_HOOK = re.compile(r"pytest_(?!runtest|generate_tests|fixture|pyfunc|pycollect|assert|make_param)")
 _WORD = re.compile(r"[A-Za-z_]\w*")
@@ -114,7 +114,7 @@ class NameGraph:
                 for origin in mention.origins():
                     yield from (("def", each, "__all__") for each in self._lookup.stars(path, origin))
             self._note_definition(path, name, mention)
-        chains = {chain for chain in read.run.chains if not self._is_of_data(read, chain)}
+        chains = {chain for chain in read.run.chains if len(chain) == 1 or not self._lookup.is_data(path, chain[0])}
         yield from self._mentioned(path, replace(read.run, chains=chains), "")
         yield "def", path, AT_IMPORT
         now, before = read.versions or (read, read)
@@ -127,11 +127,6 @@ class NameGraph:
             for end in self._lookup.targets(path, (name,)):
                 if end[0] == "def":
                     self.spread.edge(end, ("def", path, name))
-
-    def _is_of_data(self, read: FileMentions, chain: Chain) -> bool:
-        """Whether it is a method of a dict or the like, which does the same whatever is in it."""
-        value = read.definitions.get(chain[0])
-        return len(chain) > 1 and value is not None and value.bound == {True} and DATA.isdisjoint(read.definitions)
 
     def _imported(self, path: str, mention: Mention) -> Iterator[Key]:
         yield from (("file", each) for each in self._imports.of(path, mention))

@@ -212,7 +212,9 @@ class NameSelection:
         for chain, depth in sorted({call for call, *_ in before ^ after}):
             if self._imports.is_kept(path, chain, depth):
                 yield "file", path
-            if len(chain) > 1 and chain[-1] not in QUIET:
+            # A quiet name may be a method of the project's own.
+            yield from self._lookup.objects(path, chain)
+            if chain[-1] not in QUIET:
                 yield from (end for end in self._lookup.targets(path, chain[:1]) if self._lookup.kind(end) == "name")
 
     def _plain_imports(self, path: str, came: Iterable[str]) -> set[str]:
