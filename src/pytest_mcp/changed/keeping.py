@@ -23,8 +23,7 @@ def kept_depths(node: ast.FunctionDef | ast.AsyncFunctionDef, made: str = "") ->
     `made` is the object that it makes, which may have it.
     """
     inner = [each for each in running(node.body) if isinstance(each, FUNCTIONS)]
-    # A function that decorates is given one thing. What has a default is as it was made.
-    given = [(each, _without_defaults(each.args)) for each in inner]
+    given = [(each, _given(each.args)) for each in inner]
     depths = {1} if any(_is_keeping(each, names) for each, names in given) else set()
     return depths | ({0} if _is_keeping(node, {each.arg for each in arguments(node.args)}, made) else set())
 
@@ -50,12 +49,22 @@ def _other_names(node: ast.AST, names: set[str]) -> Iterator[str]:
     """Names of the same thing, and of functions that wrap it."""
     if isinstance(node, ast.Assign) and _is_named([node.value], names):
         yield from (target.id for target in node.targets if isinstance(target, ast.Name))
+    elif isinstance(node, ast.For | ast.AsyncFor | ast.comprehension) and _is_named(ast.walk(node.iter), names):
+        yield from (each.id for each in ast.walk(node.target) if isinstance(each, ast.Name))
     elif isinstance(node, FUNCTIONS) and _is_named(ast.walk(node), names):
         yield node.name
 
 
 def _is_named(nodes: Iterable[ast.AST], names: set[str]) -> bool:
-    return any(isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load) and each.id in names for each in nodes)
+    parts = map(_whole, nodes)
+    return any(isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load) and each.id in names for each in parts)
+
+
+def _whole(node: ast.AST) -> ast.AST:
+    """What `given[0]` is a part of."""
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    return node
 
 
 def _parts(node: ast.AST) -> Iterable[ast.AST]:
@@ -99,9 +108,12 @@ def arguments(node: ast.arguments) -> list[ast.arg]:
     return [*node.posonlyargs, *node.args, *node.kwonlyargs, *rest]
 
 
-def _without_defaults(node: ast.arguments) -> set[str]:
+def _given(node: ast.arguments) -> set[str]:
+    """What a decorated thing can be in the function that gets it: what has `name=name` is as it was made."""
     positional = [*node.posonlyargs, *node.args]
-    return {each.arg for each in positional[: len(positional) - len(node.defaults)]}
+    made = zip(reversed(positional), reversed(node.defaults), strict=False)
+    names = {each.arg for each in (*positional, node.vararg) if each is not None}
+    return names - {each.arg for each, default in made if isinstance(default, ast.Name)}
 
 
 def callee(node: ast.AST) -> tuple[Chain, int]:
