@@ -4,7 +4,7 @@ It is taken to, unless all that it does with it is to hand it back, to wrap it, 
 """
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from pytest_mcp.changed.definitions import FUNCTIONS
 from pytest_mcp.changed.mention import Chain
@@ -18,14 +18,26 @@ _LOOKING = (
 
 
 def kept_depths(node: ast.FunctionDef | ast.AsyncFunctionDef, made: str = "") -> set[int]:
-    """0 if it may keep what it is given; 1 if a function in it may, as in a decorator with arguments.
+    """0 if it may keep what it is given; 1 if what it returns may, as in a decorator with arguments.
 
     `made` is the object that it makes, which may have it.
     """
-    inner = [each for each in running(node.body) if isinstance(each, FUNCTIONS)]
+    body = list(running(node.body))
+    inner = [each for each in body if isinstance(each, FUNCTIONS)]
     given = [(each, _given(each.args)) for each in inner]
-    depths = {1} if any(_is_keeping(each, names) for each, names in given) else set()
-    return depths | ({0} if _is_keeping(node, {each.arg for each in arguments(node.args)}, made) else set())
+    own = {each.arg for each in arguments(node.args)}
+    is_unknown = not made and _returns_other(body, {each.name for each in inner}, own)
+    depths = {1} if is_unknown or any(_is_keeping(each, names) for each, names in given) else set()
+    return depths | ({0} if _is_keeping(node, own, made) else set())
+
+
+def _returns_other(body: Iterable[ast.AST], inner: Collection[str], given: Collection[str]) -> bool:
+    """Whether what it returns can be called, and is neither a function in it nor what it was given."""
+    for value in (each.value for each in body if isinstance(each, ast.Return)):
+        made, known = (value.func, inner) if isinstance(value, ast.Call) else (value, {*inner, *given})
+        if not (isinstance(made, ast.Constant | None) or (isinstance(made, ast.Name) and made.id in known)):
+            return True
+    return False
 
 
 def _is_keeping(node: ast.FunctionDef | ast.AsyncFunctionDef, names: set[str], made: str = "") -> bool:
