@@ -218,9 +218,9 @@ class CheckWalk:
         self._block(function.body, Conditions())
 
     def _learn(self, function: ast.AST, stored: Counter[str]) -> None:
-        nodes = [each for each in ast.walk(function) if isinstance(each, ast.Assign)]
-        for node in sorted(nodes, key=lambda each: each.lineno):
-            target, value = node.targets[0], self._inlined(node.value)
+        found = [parts for each in ast.walk(function) if (parts := _assigned(each))]
+        for target, written in sorted(found, key=lambda each: each[0].lineno):
+            value = self._inlined(written)
             # What a list holds can change after it was assigned.
             is_fixed = not isinstance(value, ast.List | ast.Dict | ast.Set) and len(ast.unparse(value)) <= _MOST_INLINED
             if is_fixed and isinstance(target, ast.Name) and stored[target.id] == 1:
@@ -284,6 +284,10 @@ class CheckWalk:
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 unused = node.name not in self._loaded and not node.decorator_list
                 yield node.body, f"never checked: {node.name}() is never called" * unused, ""
+            case ast.Match():
+                for each in node.cases:
+                    guard = f" if {one_line(each.guard)}" if each.guard else ""
+                    yield each.body, "", f"match {one_line(node.subject)}: case {one_line(each.pattern)}{guard}"
             case ast.ClassDef():
                 yield node.body, "", ""
 
@@ -339,5 +343,11 @@ def _is_same(claim: ast.expr, previous: ast.stmt | None) -> bool:
     if not isinstance(claim, ast.Compare) or not isinstance(claim.ops[0], ast.Eq | ast.Is | ast.In):
         return False
     sides = {ast.unparse(claim.left), ast.unparse(claim.comparators[0])}
-    parts = [previous.targets[0], previous.value] if isinstance(previous, ast.Assign) else []
-    return len(sides) == 1 or sides == set(map(ast.unparse, parts))
+    return len(sides) == 1 or sides == set(map(ast.unparse, _assigned(previous)))
+
+
+def _assigned(node: ast.AST | None) -> tuple[ast.expr, ast.expr] | tuple[()]:
+    """The (first) target of an assignment, and the value."""
+    if isinstance(node, ast.Assign):
+        return node.targets[0], node.value
+    return (node.target, node.value) if isinstance(node, ast.AnnAssign) and node.value is not None else ()

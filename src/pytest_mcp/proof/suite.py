@@ -139,8 +139,9 @@ class Reader:
         top = ast.Module([each for each in self._tree.body if not isinstance(each, (*_FUNCTIONS, ast.ClassDef))], [])
         # An import that nothing else names is as certain as a skip.
         words = Counter(re.findall(r"\w+", ast.unparse(self._tree)))
+        needed = {each.lineno: _needed(each) for each in calls_in(top) if last_name(each) == "importorskip"}
         skips = [
-            Mark("skip", text, line, certain or ("importorskip" in text and words[re.split(r"\W+", text)[2]] == 1))
+            Mark("skip", text, line, certain or words[needed.get(line, "")] == 1)
             for line, text, certain in CheckWalk(top, self._helpers).skips
         ]
         yield from self._in(self._tree.body, replace(module, marks=(*module.marks, *skips)))
@@ -203,6 +204,12 @@ class Reader:
             case ast.Name(name) if name in self._constants and depth:
                 return self._rows(self._constants[name], depth - 1)
         return None
+
+
+def _needed(call: ast.Call) -> str:
+    """The package that `importorskip` asks for, if it is written out."""
+    value = next(iter(call.args), keywords_of(call).get("modname"))
+    return str(value.value).partition(".")[0] if isinstance(value, ast.Constant) else ""
 
 
 def _mark(node: ast.expr) -> Mark:

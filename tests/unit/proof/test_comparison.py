@@ -86,6 +86,13 @@ def edited(old: str, new: str) -> list[Weakening]:
         ("import pytest", "import pytest\npytestmark = pytest.mark.xfail", "newly marked xfail"),
         ("import pytest", "import pytest\npytest.skip('later', allow_module_level=True)", "newly marked skip"),
         ("import pytest", "import pytest\npytest.importorskip('absent')", "newly marked skip"),
+        (
+            "import pytest",
+            "import pytest\nfrom pytest import importorskip\nimportorskip('absent')",
+            "newly marked skip",
+        ),
+        ("import pytest", "import pytest\npytest.importorskip(modname='absent.part')", "newly marked skip"),
+        ("assert result == 3.0", "result: float = 3.0\n    assert result == 3.0", "compared with itself"),
         ("class TestCart:", "class TestCart:\n    def __init__(self): ...", "not collected: its class has an __init__"),
     ],
 )
@@ -133,6 +140,9 @@ def test_an_equality_of_a_property_is_an_equality(old: str, new: str, what: list
             "    found = []\n    keep(found, result)\n    for each in found:\n        assert each == 3.0",
         ),
         ("import pytest", "import numpy, pytest\npytest.importorskip('numpy.linalg')"),
+        ("import pytest", "import pytest\nfrom pytest import importorskip\nimportorskip()"),
+        ("    result = total([1, 2])\n", "    result: float = total([1, 2])\n"),
+        ("    assert result == 3.0", "    match result.kind:\n        case 1:\n            assert result == 3.0"),
     ],
 )
 def test_an_honest_edit_is_no_strong_weakening(old: str, new: str) -> None:
@@ -282,3 +292,17 @@ def test_the_order_of_tests_and_the_names_of_locals_say_nothing(order: list[int]
     now = "".join(tests[n].format(names[n]) for n in order)
 
     assert told("".join(each.format("result") for each in tests), now) == []
+
+
+def test_a_check_that_is_deleted_inside_a_case_is_told() -> None:
+    before = "def test_a(x):\n    match f(x):\n        case 1:\n            g()\n            assert h(x) == 2\n"
+
+    found = told(before, before.replace("            assert h(x) == 2\n", ""))
+
+    assert [(each.what, each.before, each.is_strong) for each in found] == [("check deleted", "assert h(x) == 2", True)]
+
+
+def test_a_name_that_is_assigned_with_an_annotation_is_what_is_assigned_to_it() -> None:
+    before, now = (f"def test_a():\n    {n}: int = f(1)\n    g()\n    assert {n} == {v}\n" for n, v in ("x1", "y2"))
+
+    assert [each.after for each in compare_tests({FILE: before}, {FILE: now}).values] == ["assert y == 2"]
