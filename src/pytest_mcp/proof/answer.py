@@ -66,10 +66,11 @@ def verdict_of(summary: ProofSummary, *, has_change: bool, is_whole: bool, weake
 
 
 def _is_whole(findings: ProofFindings) -> bool:
-    """Whether all tests could run that the change reaches, and all that failed is known to fail or to pass."""
+    """Whether all tests could run that the change reaches and were compared, and no failure is left open."""
     trials = findings.trials
     return (
-        not findings.unconfirmed
+        findings.are_tests_compared
+        and not findings.unconfirmed
         and len(trials.probed) >= trials.selected
         and (bool(trials.probed) or not findings.is_cut_short)
     )

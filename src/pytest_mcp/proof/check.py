@@ -78,7 +78,12 @@ async def check(request: CheckChange, project: Project) -> ProofFindings:
     repository, base, change = await compare(config, request.base, deadline)
     if not change.sources and not change.tests:
         return ProofFindings(has_change=False)
-    findings = ProofFindings(edits=await in_thread(partial(compare_tests, change.before, change.now)))
+    findings = ProofFindings()
+    try:
+        findings.edits = await in_thread(partial(compare_tests, change.before, change.now))
+    except RecursionError:
+        findings.are_tests_compared = False
+        findings.notices.append("tests were not compared with those of the base: their code is nested too deeply")
     if not change.sources:
         findings.notices.append("only tests or their settings changed, so there is no source that they could prove")
     targets = _targets(change)
@@ -178,8 +183,15 @@ class _Steps:
             )
 
     def _candidates(self, lines: dict[str, frozenset[int]]) -> list[Mutant]:
-        found = [mutants_of(path, self._now(path), each) for path, each in lines.items()]
-        return in_order(mutant for each in found for mutant in each)[:MAX_CANDIDATES] if self.request.mutants else []
+        found = [self._candidates_in(path, each) for path, each in lines.items()] if self.request.mutants else []
+        return in_order(mutant for each in found for mutant in each)[:MAX_CANDIDATES]
+
+    def _candidates_in(self, path: str, lines: frozenset[int]) -> list[Mutant]:
+        try:
+            return mutants_of(path, self._now(path), lines)
+        except RecursionError:
+            self.findings.notices.append(f"no mutants of {label(path)}: what changed in it is nested too deeply")
+            return []
 
     def _job(self, lines: dict[str, frozenset[int]], mutants: Sequence[Mutant]) -> Proof:
         wanted = {path: set(each) for path, each in lines.items()}

@@ -86,6 +86,7 @@ class Trials:
 class ProofFindings:
     has_change: bool = True
     edits: TestEdits = field(default_factory=lambda: TestEdits((), (), ()))
+    are_tests_compared: bool = True
     trials: Trials = field(default_factory=Trials)
     # Of new and edited tests, by their names without parameters.
     at_base: dict[str, ShownAtBase] = field(default_factory=dict)

@@ -93,12 +93,13 @@ class Mutant:
 
 
 def mutants_of(file: str, source: str, lines: Collection[int]) -> list[Mutant]:
-    """Of these lines. None of a file that cannot be parsed here."""
+    """Of these lines. None of a file that cannot be parsed here. Raises RecursionError."""
     tree = parsed(source)
     if tree is None or source.startswith("\ufeff") or not ASIDE_FOLDERS.isdisjoint(file.split("/")[:-1]):
         return []
     text = _Text(file, source.encode())
-    edits = ((place, edit) for place in _places(tree.body, None, text.rows) for edit in _edits_of(place))
+    places = (place for place in _places(tree.body, None, text.rows) if _is_in(place.statement, lines))
+    edits = ((place, edit) for place in places for edit in _edits_of(place))
     return [text.mutant(place, edit) for place, edit in edits if edit.node.lineno in lines]
 
 
@@ -271,6 +272,11 @@ def _header(node: ast.stmt) -> tuple[int, int]:
     if body:
         return node.lineno, max(node.lineno, body[0].lineno - 1)
     return node.lineno, node.end_lineno or node.lineno
+
+
+def _is_in(node: ast.stmt, lines: Collection[int]) -> bool:
+    first, last = _header(node)
+    return any(line in lines for line in range(first, last + 1))
 
 
 def _on_one_line(source: bytes) -> str:

@@ -86,6 +86,14 @@ def test_examples_files_that_cannot_be_parsed_and_lines_that_did_not_change_have
     assert mutants_of("lib.py", "x = 1\ny = 2\n", [2])[0].line == 2
 
 
+def test_what_is_nested_too_deeply_harms_only_if_it_changed() -> None:
+    source = f"x = {' + '.join(['a'] * 700)}\ny = b < 1\n"
+
+    assert {mutant.line for mutant in mutants_of("lib.py", source, [2])} == {2}
+    with pytest.raises(RecursionError):
+        mutants_of("lib.py", source, [1])
+
+
 def test_every_line_comes_once_before_any_line_comes_twice() -> None:
     ordered = in_order(of("x = a < b + 1\ny = c < d + 2\n"))
 

@@ -228,6 +228,28 @@ async def test_computed_parameters_that_are_fewer_now_weaken_a_test(bench: Workb
     assert answer["weakened"][0]["file"] == "test_shop.py"
 
 
+LONG = " + ".join(["n * 0"] * 400)
+
+
+async def test_a_line_that_is_nested_too_deeply_has_no_mutants(bench: Workbench) -> None:
+    change(bench, BEFORE, {"shop.py": AFTER.replace(" - d", f" + {LONG} - d"), "test_shop.py": PROVING})
+
+    answer = await bench.check()
+
+    assert (answer["verdict"], answer["summary"]["killed"]) == ("proven", 0)
+    assert "no mutants of shop.py" in answer["notices"][0]
+
+
+async def test_tests_that_are_nested_too_deeply_to_be_compared_prove_nothing(bench: Workbench) -> None:
+    tests = f"{PROVING}\ndef test_long():\n    n = 1\n    x = {LONG}\n    assert x == 0\n"
+    change(bench, BEFORE, {"shop.py": AFTER, "test_shop.py": tests})
+
+    answer = await bench.check()
+
+    assert answer["verdict"] == "unproven"
+    assert "tests were not compared" in answer["notices"][0]
+
+
 async def test_a_test_that_hangs_at_the_base_proves_the_change_within_seconds(bench: Workbench) -> None:
     before = {"shop.py": "def count(n):\n    while n:\n        pass\n    return n\n", "test_shop.py": "import shop\n"}
     test = "import shop\n\ndef test_count():\n    assert shop.count(3) == 0\n"
