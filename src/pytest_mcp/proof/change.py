@@ -4,7 +4,7 @@ import ast
 import re
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from pytest_mcp.api.errors import Fault, InvalidParams
@@ -32,6 +32,8 @@ class TwoSides:
     reach: Reach
     before: Mapping[str, str | None]
     now: Mapping[str, str | None]
+    # Whether tests may depend on the documents that changed.
+    are_documents_read: bool = False
 
     @property
     def tests(self) -> list[str]:
@@ -40,10 +42,16 @@ class TwoSides:
 
     @property
     def sources(self) -> list[str]:
-        """All others, but for documents."""
-        files = reach.without_caches(self.comparison.changes).files
-        kept = (path for path in files if not is_kept(path) and not path.endswith(_IN_WORDS))
-        return sorted(path for path in kept if self._is_other_code(path))
+        """All others, but for documents that no test depends on."""
+        files = [path for path in self._others() if self.are_documents_read or not path.endswith(_IN_WORDS)]
+        return sorted(path for path in files if self._is_other_code(path))
+
+    @property
+    def documents(self) -> frozenset[str]:
+        return frozenset(path for path in self._others() if path.endswith(_IN_WORDS))
+
+    def _others(self) -> list[str]:
+        return [path for path in reach.without_caches(self.comparison.changes).files if not is_kept(path)]
 
     def _is_other_code(self, path: str) -> bool:
         """Whether more than comments and white space changed."""
@@ -105,7 +113,13 @@ async def find_change(repository: Repository, base: Base) -> TwoSides:
         lambda: {path: _text(read_regular(root / path, MAX_FILE)) for path in files if (root / path).is_file()}
     )
     empty = dict.fromkeys(files)
-    return TwoSides(comparison, reached, {**empty, **before}, now)
+    found = TwoSides(comparison, reached, {**empty, **before}, now)
+    # Beside other sources documents decide nothing.
+    if found.sources or not found.documents:
+        return found
+    changes = replace(comparison.changes, files=found.documents, outside=frozenset())
+    alone = await in_thread(lambda: reach.reach_of(changes, {}, root))
+    return replace(found, are_documents_read=bool(alone.files) or alone.reason is not None)
 
 
 def text_of(path: Path) -> str | None:

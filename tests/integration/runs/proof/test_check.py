@@ -60,6 +60,13 @@ async def test_without_a_change_there_is_nothing_to_prove(bench: Workbench) -> N
     assert (await bench.check())["verdict"] == "no_change"
 
 
+@pytest.mark.parametrize("path", ["requirements.txt", "pkg/prompts/system.md", "pkg/words.txt"])
+async def test_a_document_that_tests_may_depend_on_is_a_change(bench: Workbench, path: str) -> None:
+    change(bench, {**BEFORE, "pkg/__init__.py": "", path: "one\n"}, {path: "two\n"})
+
+    assert (await bench.check())["verdict"] == "unproven"
+
+
 async def test_comments_and_white_space_are_no_change(bench: Workbench) -> None:
     spaced = {path: f"# about it\n\n{source}\n" for path, source in BEFORE.items()}
     change(bench, BEFORE, spaced)
