@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from socket import socket
 
 
-class Command(NamedTuple):
+class CliCommand(NamedTuple):
     # In one line of the help.
     summary: str
     # Whether its exit code for a usage error is pytest's; otherwise it is argparse's.
@@ -42,20 +42,20 @@ class Command(NamedTuple):
 
 # Each has a module in `commands`.
 COMMANDS = {
-    "run": Command("run tests and print a report for people", has_flags_of_pytest=True),
-    "discover": Command("list tests", has_flags_of_pytest=True),
-    "merge": Command("make one answer of the answers of `run --shard`", in_project=False),
-    "check": Command("check whether the tests prove this change"),
-    "investigate": Command("find why a test fails: always, sometimes, by order or an old bug"),
-    "history": Command("list from recorded runs what is flaky, slower or failing", runs_tests=False),
-    "call": Command("call one tool and print the reply that a client gets", like_pytest=False, in_project=False),
-    "setup": Command(
+    "run": CliCommand("run tests and print a report for people", has_flags_of_pytest=True),
+    "discover": CliCommand("list tests", has_flags_of_pytest=True),
+    "merge": CliCommand("make one answer of the answers of `run --shard`", in_project=False),
+    "check": CliCommand("check whether the tests prove this change"),
+    "investigate": CliCommand("find why a test fails: always, sometimes, by order or an old bug"),
+    "history": CliCommand("list from recorded runs what is flaky, slower or failing", runs_tests=False),
+    "call": CliCommand("call one tool and print the reply that a client gets", like_pytest=False, in_project=False),
+    "setup": CliCommand(
         "add the server to the MCP clients on this machine, or remove it", like_pytest=False, runs_tests=False
     ),
-    "hook": Command(
+    "hook": CliCommand(
         "answer an agent that types pytest into its shell with advice", like_pytest=False, in_project=False
     ),
-    "doctor": Command("check whether the server works and the project's tests can run", like_pytest=False),
+    "doctor": CliCommand("check whether the server works and the project's tests can run", like_pytest=False),
 }
 DESCRIPTION = """\
 An MCP server that lets AI agents discover and run this project's tests, and

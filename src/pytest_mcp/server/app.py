@@ -43,7 +43,7 @@ from pytest_mcp.server.progress import Progress
 from pytest_mcp.server.stdio import Outlet
 from pytest_mcp.server.tasks import EXTENSION, Tasks, is_announced
 from pytest_mcp.server.telemetry import CallRecord, Observer
-from pytest_mcp.server.turns import Calls
+from pytest_mcp.server.turns import CallSlots
 from pytest_mcp.tools import INSTRUCTIONS, Tool, dump, named, offered, with_notices
 
 # The SDK answers the first request within milliseconds. If it does not, read stdin anyway.
@@ -57,11 +57,11 @@ Context = ServerRequestContext[Any, Any]
 logger = logging.getLogger(__name__)
 
 
-def create(config: Config, calls: Calls | None = None, observer: Observer | None = None) -> Server[Any]:
+def create(config: Config, calls: CallSlots | None = None, observer: Observer | None = None) -> Server[Any]:
     """A server with all tools, for any transport. `calls` lets the caller end all calls that are running."""
     spare = Spare(wanted=config.spare, fingerprint=interpreter.state)
     tasks = None if config.task_after is None else Tasks(after=config.task_after, longest=config.max_timeout)
-    handler = ToolCalls(config, calls or Calls(at_once=config.max_runs), spare, View(config), tasks, observer)
+    handler = ToolCalls(config, calls or CallSlots(at_once=config.max_runs), spare, View(config), tasks, observer)
     server = Server(
         "pytest-mcp",
         version=__version__,
@@ -189,7 +189,7 @@ class ToolCalls:
     """Answers `tools/call`, with what all calls share."""
 
     config: Config
-    turns: Calls
+    turns: CallSlots
     spare: Spare
     page: View
     tasks: Tasks | None = None

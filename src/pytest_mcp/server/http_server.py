@@ -23,7 +23,7 @@ from pytest_mcp.process.background import alongside
 from pytest_mcp.server.app import create
 from pytest_mcp.server.http_guard import MAX_BODY, MAX_HEADERS, PATH, Guard
 from pytest_mcp.server.logs import FIELDS
-from pytest_mcp.server.turns import Calls
+from pytest_mcp.server.turns import CallSlots
 
 # How often a connection is checked: it must have a request that is being answered, or have brought one since.
 CHECK_SECONDS = 20
@@ -48,7 +48,7 @@ async def serve(config: Config, endpoint: Endpoint, listener: socket.socket) -> 
     """Answer until a signal says stop; then end every run and return."""
     for warning in endpoint.warnings:
         logger.warning(warning)
-    calls = Calls(at_once=config.max_runs)
+    calls = CallSlots(at_once=config.max_runs)
     settings = uvicorn.Config(
         application(config, endpoint, calls),
         http=Connection,
@@ -65,7 +65,7 @@ async def serve(config: Config, endpoint: Endpoint, listener: socket.socket) -> 
     await HttpServer(settings, calls).serve(sockets=[listener])
 
 
-def application(config: Config, endpoint: Endpoint, calls: Calls) -> ASGIApp:
+def application(config: Config, endpoint: Endpoint, calls: CallSlots) -> ASGIApp:
     metrics = None
     if endpoint.metrics:
         # Needs the library of an extra.
@@ -86,7 +86,7 @@ def application(config: Config, endpoint: Endpoint, calls: Calls) -> ASGIApp:
 class HttpServer(uvicorn.Server):
     """uvicorn's server, which lets runs finish or answers them when it is told to stop."""
 
-    def __init__(self, settings: uvicorn.Config, calls: Calls) -> None:
+    def __init__(self, settings: uvicorn.Config, calls: CallSlots) -> None:
         super().__init__(settings)
         self.calls = calls
 

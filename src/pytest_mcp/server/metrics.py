@@ -9,14 +9,14 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from pytest_mcp.server.telemetry import Facts
-from pytest_mcp.server.turns import Calls
+from pytest_mcp.server.turns import CallSlots
 
 # Upper bounds in seconds: from one warm test to the longest default time limit, and beyond.
 BUCKETS = (0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 240, 600, 1800)
 
 
 class Metrics:
-    def __init__(self, calls: Calls) -> None:
+    def __init__(self, calls: CallSlots) -> None:
         self.registry = CollectorRegistry()
         self.finished = Counter("pytest_mcp_calls", "Finished calls.", ("tool", "outcome"), registry=self.registry)
         self.seconds = Histogram(

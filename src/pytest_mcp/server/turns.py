@@ -128,7 +128,7 @@ def _addopts(content: str) -> str:
     return "\n".join([*lines[begin : begin + 1], *following])
 
 
-class Calls:
+class CallSlots:
     def __init__(self, *, at_once: int) -> None:
         self.at_once = at_once
         # In the order in which they came: the first of them run, the others wait.

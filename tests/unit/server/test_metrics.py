@@ -10,7 +10,7 @@ from starlette.types import Message, Receive, Scope, Send
 from pytest_mcp.config import endpoint
 from pytest_mcp.server.http_guard import METRICS, Guard
 from pytest_mcp.server.metrics import Metrics
-from pytest_mcp.server.turns import Calls
+from pytest_mcp.server.turns import CallSlots
 
 SECRET = "0123456789abcdef"
 GUARDED = endpoint.parse("8000", token=SECRET, token_file=None, allowed_hosts=None)
@@ -48,7 +48,7 @@ def samples(text: str) -> dict[Any, float]:
 
 
 async def test_calls_are_counted_by_tool_and_outcome_with_their_seconds() -> None:
-    metrics = Metrics(Calls(at_once=2))
+    metrics = Metrics(CallSlots(at_once=2))
     for seconds in (0.2, 3.0):
         metrics.count({"tool": "execute_tests", "outcome": "answered", "seconds": seconds, "verdict": "failed"})
     metrics.count({"tool": "unknown", "outcome": "failed", "seconds": 0.0, "code": -32602})
@@ -64,7 +64,7 @@ async def test_calls_are_counted_by_tool_and_outcome_with_their_seconds() -> Non
 
 
 async def test_running_and_waiting_calls_are_shown() -> None:
-    calls = Calls(at_once=1)
+    calls = CallSlots(at_once=1)
     guard = Guard(never, GUARDED, Metrics(calls).respond)
 
     async def wait_for_a_slot() -> None:
@@ -81,7 +81,7 @@ async def test_running_and_waiting_calls_are_shown() -> None:
 
 
 async def test_metrics_are_behind_the_same_checks_as_calls() -> None:
-    guard = Guard(never, GUARDED, Metrics(Calls(at_once=1)).respond)
+    guard = Guard(never, GUARDED, Metrics(CallSlots(at_once=1)).respond)
 
     assert (await asked(guard, HOST))[0] == 401
     assert (await asked(guard, TOKEN, (b"host", b"evil.example")))[0] == 421

@@ -10,7 +10,7 @@ from pytest_mcp.api.errors import ExecutionFailed
 from pytest_mcp.config.model import CORES, DEFAULT_TIMEOUT, Options, Shard, configure
 from pytest_mcp.process.core_queue import Held, Need
 from pytest_mcp.run.run import Project, Steps
-from pytest_mcp.server.turns import Calls, PlaceInQueue, Turn, need_of, workers_in_addopts
+from pytest_mcp.server.turns import CallSlots, PlaceInQueue, Turn, need_of, workers_in_addopts
 from pytest_mcp.tools import BY_NAME
 from tests.support.waiting import PATIENCE
 
@@ -133,7 +133,7 @@ def test_notices_tell_what_a_call_shared(root: Path) -> None:
 
 
 async def test_turns_are_given_in_the_order_of_asking_and_never_too_many_at_once() -> None:
-    calls = Calls(at_once=2)
+    calls = CallSlots(at_once=2)
     order: list[int] = []
     told: list[int] = []
     running: set[int] = set()
@@ -157,7 +157,7 @@ async def test_turns_are_given_in_the_order_of_asking_and_never_too_many_at_once
 
 
 async def test_the_end_reaches_what_runs_what_waits_and_what_comes_later() -> None:
-    calls = Calls(at_once=1)
+    calls = CallSlots(at_once=1)
     ended: list[str] = []
     told: list[int] = []
 
