@@ -48,7 +48,8 @@ def _is_keeping(node: ast.FunctionDef | ast.AsyncFunctionDef, names: set[str], m
     for inner in local.values():
         body += running(inner.body)
         names |= {each.arg for each in arguments(inner.args)}
-    names |= {name for each in body for name in _other_names(each, names)}
+    while more := {name for each in body for name in _other_names(each, names)} - names:
+        names |= more
     known = names | ({made} if made else set())
     return any(
         isinstance(each, ast.Global) or (_is_named(_parts(each), names) and not _is_harmless(each, known, local.keys()))

@@ -119,7 +119,9 @@ class Lookup:
         """Whether calling it, and so often what it returns, may keep or call what it is given."""
         mention = self.definitions(end[1]).get(end[2]) if end[0] == "def" else None
         if mention is None or mention.kind != "class":
-            return mention is not None and depth in mention.leaks
+            # A name may stand for any object, lambda or method.
+            is_object = mention is not None and mention.kind == "name" and not self.is_data(end[1], end[2])
+            return mention is not None and (is_object or depth in mention.leaks)
         return depth > 0 or any(self._is_keeping(*each) for each in self.family(end[1], end[2]))
 
     def _is_keeping(self, path: str, name: str) -> bool:
